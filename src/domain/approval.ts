@@ -1,0 +1,101 @@
+/**
+ * Asking a person before something is done.
+ *
+ * An approval is decided once: the first decision wins and every later one is refused. Running out of time is an
+ * outcome of its own, neither a yes nor a no, and never lets anything through. Rules APR-1..APR-7 in
+ * docs/spec/approvals.md.
+ */
+import type { JsonObject, StoredEvent } from "./event.ts";
+
+export type ApprovalKind = "tool" | "plan" | "escalation";
+export const APPROVAL_KINDS = ["tool", "plan", "escalation"] as const satisfies readonly ApprovalKind[];
+
+export type ApprovalStatus = "pending" | "approved" | "rejected" | "expired";
+export const APPROVAL_STATUSES = [
+  "pending",
+  "approved",
+  "rejected",
+  "expired",
+] as const satisfies readonly ApprovalStatus[];
+
+export type RiskLevel = "low" | "medium" | "high" | "critical";
+export const RISK_LEVELS = ["low", "medium", "high", "critical"] as const satisfies readonly RiskLevel[];
+
+export const APPROVAL_TIMEOUT_MS = 300_000;
+export const APPROVAL_TIMEOUT_MAX_MS = 24 * 60 * 60 * 1000;
+
+export type Approval = {
+  readonly requestId: string;
+  readonly sessionId: string;
+  readonly kind: ApprovalKind;
+  readonly payload: JsonObject;
+  readonly action: string;
+  readonly riskLevel: RiskLevel;
+  readonly contextHash: string;
+  readonly requestedBy: string;
+  readonly requestedAt: string;
+  readonly timeoutMs: number;
+  readonly expiresAt: string;
+  readonly status: ApprovalStatus;
+  readonly rule: string;
+  readonly approved?: boolean;
+  readonly reason?: string;
+  readonly resolvedBy?: string;
+  readonly resolvedAt?: string;
+};
+
+/** Everything the asking side settles; the rest follows from the log. */
+export type ApprovalAsk = Omit<
+  Approval,
+  "sessionId" | "requestedAt" | "status" | "approved" | "reason" | "resolvedBy" | "resolvedAt"
+>;
+
+export type ApprovalVerdict = {
+  readonly status: Exclude<ApprovalStatus, "pending">;
+  readonly resolvedBy: string;
+  readonly reason?: string;
+};
+
+export type ApprovalDecision =
+  | { readonly ok: true; readonly payload: JsonObject }
+  | { readonly ok: false; readonly refusal: "approval_decided"; readonly resolvedBy: string }
+  | { readonly ok: false; readonly refusal: "approval_expired" };
+
+/** Decides one verdict. `expired` says whether the time is over: the caller has the clock. */
+export function decideApproval(state: Approval, verdict: ApprovalVerdict, expired: boolean): ApprovalDecision {
+  if (state.status === "expired") return { ok: false, refusal: "approval_expired" };
+  if (state.status !== "pending") {
+    return { ok: false, refusal: "approval_decided", resolvedBy: state.resolvedBy ?? "system" };
+  }
+  if (expired && verdict.status === "approved") return { ok: false, refusal: "approval_expired" };
+  return {
+    ok: true,
+    payload: {
+      requestId: state.requestId,
+      status: verdict.status,
+      approved: verdict.status === "approved",
+      resolvedBy: verdict.resolvedBy,
+      ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
+    },
+  };
+}
+
+/** Folds one recorded approval event. Total. */
+export function applyApproval(state: Approval | undefined, event: StoredEvent): Approval | undefined {
+  if (event.type === "approval_request" && state === undefined) {
+    const ask = event.payload as unknown as ApprovalAsk;
+    return { ...ask, sessionId: event.sessionId, requestedAt: event.timestamp, status: "pending" };
+  }
+  if (event.type === "approval_decision" && state?.status === "pending") {
+    const verdict = event.payload as unknown as ApprovalVerdict & { approved: boolean };
+    return {
+      ...state,
+      status: verdict.status,
+      approved: verdict.approved,
+      resolvedBy: verdict.resolvedBy,
+      resolvedAt: event.timestamp,
+      ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
+    };
+  }
+  return state;
+}

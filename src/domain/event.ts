@@ -1,0 +1,68 @@
+/**
+ * What happened, as it is kept. One log holds every event under one growing `sequence`; a reader computes
+ * nothing from gaps in it. Rules LOG-1..LOG-12 in docs/spec/log.md.
+ */
+import type { Actor } from "./actor.ts";
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+export type JsonObject = { readonly [key: string]: Json | undefined };
+
+/** The stream of things that belong to no session: tokens, workspaces, approvals without a session. */
+export const HUB_STREAM = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * How long a type is kept. `activity` is bulk and goes first; `audit` has limits of its own, so that a flood of
+ * output never removes a decision; `housekeeping` is audit that only operators see.
+ */
+export type RetentionClass = "activity" | "audit" | "housekeeping";
+
+const RETENTION = {
+  stdout: "activity",
+  stderr: "activity",
+  prompt: "activity",
+  screenshot: "activity",
+  dom_snapshot: "activity",
+  file_view: "activity",
+  log_line: "activity",
+  agent_block_begin: "activity",
+  agent_block_delta: "activity",
+  agent_block_end: "activity",
+  input: "activity",
+  resize: "activity",
+  plan: "activity",
+  chat: "activity",
+  status: "audit",
+  control_handoff: "audit",
+  approval_request: "audit",
+  approval_decision: "audit",
+  intent: "audit",
+  safe_point: "audit",
+  receipt: "audit",
+  workspace: "housekeeping",
+  token: "housekeeping",
+} as const satisfies Record<string, RetentionClass>;
+
+export type EventType = keyof typeof RETENTION;
+
+export const EVENT_TYPES = Object.keys(RETENTION) as readonly EventType[];
+
+export function retentionOf(type: EventType): RetentionClass {
+  return RETENTION[type];
+}
+
+export type NewEvent = {
+  readonly type: EventType;
+  readonly payload: JsonObject;
+  readonly source: Actor;
+  /** The gate's order number, for events of a live session. */
+  readonly position?: number;
+  /** Byte offset in the session's output. */
+  readonly cursor?: number;
+};
+
+export type StoredEvent = NewEvent & {
+  readonly sequence: number;
+  readonly sessionId: string;
+  /** RFC 3339, UTC, milliseconds. */
+  readonly timestamp: string;
+};

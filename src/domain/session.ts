@@ -1,0 +1,92 @@
+/**
+ * The life of a session: created → active ⇄ paused → closed.
+ *
+ * Nothing follows `closed`. Every transition is one `status` event and the state is the fold of those events, so
+ * a replayed session is the live one. Rules SES-1..SES-8 in docs/spec/sessions.md.
+ */
+import type { JsonObject, StoredEvent } from "./event.ts";
+
+export type SessionKind = "terminal" | "browser" | "file" | "desktop";
+export const SESSION_KINDS = ["terminal", "browser", "file", "desktop"] as const satisfies readonly SessionKind[];
+
+export type SessionStatus = "created" | "active" | "paused" | "closed";
+export const SESSION_STATUSES = ["created", "active", "paused", "closed"] as const satisfies readonly SessionStatus[];
+
+export type Containment = "guard" | "user" | "open";
+
+/** What a session is from its first event on. */
+export type SessionBirth = {
+  readonly sessionId: string;
+  readonly kind: SessionKind;
+  readonly ownerAgentId?: string;
+  readonly workspaceId: string;
+  readonly hostId: string;
+  readonly conversationId?: string;
+  readonly interactive: boolean;
+  readonly containment: Containment;
+  readonly title: string;
+};
+
+export type Session = SessionBirth & {
+  readonly status: SessionStatus;
+  readonly controllerId: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Why it is closed, or what went wrong on the way there. */
+  readonly reason?: string;
+};
+
+export type SessionCommand =
+  | { readonly type: "create"; readonly birth: SessionBirth }
+  | { readonly type: "activate" }
+  | { readonly type: "pause" }
+  | { readonly type: "resume" }
+  | { readonly type: "close"; readonly reason: string };
+
+export type SessionDecision =
+  | { readonly ok: true; readonly payload: JsonObject }
+  | { readonly ok: false; readonly refusal: "invalid_transition"; readonly from: SessionStatus | "none" };
+
+/** For each command that moves a session: the statuses it may start from, and where it leads. */
+const TRANSITIONS = {
+  activate: { from: ["created"], to: "active" },
+  pause: { from: ["active"], to: "paused" },
+  resume: { from: ["paused"], to: "active" },
+  close: { from: ["created", "active", "paused"], to: "closed" },
+} as const satisfies Record<string, { from: readonly SessionStatus[]; to: SessionStatus }>;
+
+export function decideSession(state: Session | undefined, command: SessionCommand): SessionDecision {
+  if (command.type === "create") {
+    return state === undefined
+      ? { ok: true, payload: { status: "created", session: { ...command.birth } } }
+      : { ok: false, refusal: "invalid_transition", from: state.status };
+  }
+  const rule: { from: readonly SessionStatus[]; to: SessionStatus } = TRANSITIONS[command.type];
+  if (state === undefined || !rule.from.includes(state.status)) {
+    return { ok: false, refusal: "invalid_transition", from: state?.status ?? "none" };
+  }
+  return {
+    ok: true,
+    payload: {
+      status: rule.to,
+      previous: state.status,
+      ...(command.type === "close" ? { reason: command.reason } : {}),
+    },
+  };
+}
+
+/** Folds one recorded `status` event. Total: an event that makes no sense leaves the state as it was. */
+export function applySession(state: Session | undefined, event: StoredEvent): Session | undefined {
+  if (event.type !== "status") return state;
+  const { status, session, reason } = event.payload as {
+    status?: SessionStatus;
+    session?: SessionBirth;
+    reason?: string;
+  };
+  if (status === undefined || !SESSION_STATUSES.includes(status)) return state;
+  if (state === undefined) {
+    if (session === undefined) return undefined;
+    return { ...session, status, controllerId: null, createdAt: event.timestamp, updatedAt: event.timestamp };
+  }
+  return { ...state, status, updatedAt: event.timestamp, ...(reason === undefined ? {} : { reason }) };
+}

@@ -1,0 +1,162 @@
+/**
+ * What the desks need from the world. Each port has a contract suite (`*.contract.ts`) that every adapter passes;
+ * adapters decide nothing.
+ */
+import type { Actor, Role } from "../domain/actor.ts";
+import type { EventType, JsonObject, NewEvent, StoredEvent } from "../domain/event.ts";
+import type { Session, SessionKind } from "../domain/session.ts";
+
+/** `process`: survives the death of this process. `power`: survives the loss of power. */
+export type Durability = "process" | "power";
+
+/** A stream's version is the sequence of its last event, 0 before the first. */
+export type Version = number;
+
+export type Appended =
+  | { readonly ok: true; readonly events: readonly StoredEvent[] }
+  | { readonly ok: false; readonly version: Version };
+
+export type EventFilter = {
+  readonly sessionId?: string | undefined;
+  /** Absent: every type but the hub's housekeeping. */
+  readonly types?: readonly EventType[] | undefined;
+};
+
+export type EventQuery = EventFilter & {
+  /** Absent: from the oldest that is kept. */
+  readonly after?: number | undefined;
+  readonly limit: number;
+};
+
+/**
+ * Events in order, in batches of at least one. Ends when the signal is aborted or the log closes. Throws
+ * `CursorExpired` when what would come next is no longer kept.
+ */
+export type EventFeed = AsyncIterable<readonly StoredEvent[]>;
+
+export type Retention = {
+  readonly activityMaxAgeMs: number;
+  readonly activityMaxBytes: number;
+  readonly auditMaxAgeMs: number;
+  readonly auditMaxBytes: number;
+  /** Streams whose audit events are needed to rebuild what still lives. */
+  readonly keep: ReadonlySet<string>;
+};
+
+export type Pruned = { readonly activity: number; readonly audit: number };
+
+export interface EventLog {
+  /** Sequence of the newest stored event, 0 if there never was one. */
+  readonly head: number;
+
+  /**
+   * Stores all of `events` or none. Resolves when they are stored to `durability`; `ok: false` means that the
+   * stream moved on since `expected` and nothing was stored. Rejects with `StorageFailed` when it could not.
+   */
+  append(stream: string, expected: Version | "any", events: readonly NewEvent[], durability: Durability): Promise<Appended>;
+
+  /** Throws `CursorExpired` when events after the cursor that the filter may match are no longer kept. */
+  read(query: EventQuery): Promise<readonly StoredEvent[]>;
+
+  /** From stored to live without a gap and without a repeat. A slow reader holds back nobody. */
+  subscribe(query: Omit<EventQuery, "limit">, signal: AbortSignal): EventFeed;
+
+  /** Called for every stored event, in order, before its append resolves. Must be quick and must not throw. */
+  observe(listener: (events: readonly StoredEvent[]) => void): Disposable;
+
+  prune(retention: Retention): Promise<Pruned>;
+
+  close(): Promise<void>;
+}
+
+export class CursorExpired extends Error {
+  override readonly name = "CursorExpired";
+  /** The smallest cursor that can still be read from. */
+  readonly oldest: number;
+
+  constructor(oldest: number) {
+    super(`events up to ${oldest} are no longer kept`);
+    this.oldest = oldest;
+  }
+}
+
+export class StorageFailed extends Error {
+  override readonly name = "StorageFailed";
+}
+
+/** A session's output, addressed by byte offset. */
+export interface ByteStore {
+  /** Offset just after the last stored byte. */
+  size(stream: string): Promise<number>;
+  /** Offset of the first byte that is still kept. */
+  oldest(stream: string): Promise<number>;
+  /**
+   * Stores `bytes` at `offset`, which must be the present size; `ok: false` answers the present size, so that a
+   * resumed sender neither repeats nor skips. Rejects with `StorageFailed`.
+   */
+  append(stream: string, offset: number, bytes: Uint8Array): Promise<{ readonly ok: boolean; readonly size: number }>;
+  /** At most `maxBytes` from `offset`; empty at the end. Throws `CursorExpired` before the oldest. */
+  read(stream: string, offset: number, maxBytes: number): Promise<Uint8Array>;
+  /** The largest indexed offset that had been reached at `atMs`. */
+  offsetAt(stream: string, atMs: number): Promise<number>;
+  /** Removes whole old segments until at most `maxBytes` of this stream are left (plus the newest segment). */
+  prune(stream: string, maxBytes: number): Promise<number>;
+  streams(): Promise<readonly string[]>;
+  remove(stream: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type Credential = {
+  readonly tokenId: string;
+  readonly kind: "token" | "cookie";
+  readonly role: Role;
+  readonly name: string;
+  /** SHA-256 of the secret, hex. */
+  readonly hash: string;
+  readonly createdAt: string;
+  readonly expiresAt?: string;
+  readonly revokedAt?: string;
+};
+
+export interface CredentialStore {
+  all(): Promise<readonly Credential[]>;
+  /** Resolves when it would survive the loss of power. */
+  put(credential: Credential): Promise<void>;
+  remove(tokenIds: readonly string[]): Promise<void>;
+}
+
+export type RememberedAnswer =
+  | { readonly state: "started"; readonly inputHash: string }
+  | { readonly state: "done"; readonly inputHash: string; readonly answer: JsonObject };
+
+/** What was answered to an Idempotency-Key. */
+export interface AnswerStore {
+  get(scope: string, key: string): Promise<RememberedAnswer | undefined>;
+  put(scope: string, key: string, answer: RememberedAnswer): Promise<void>;
+  prune(olderThanMs: number): Promise<void>;
+}
+
+export interface Clock {
+  /** Wall clock, for display and record. */
+  now(): number;
+}
+
+export type DriverSink = {
+  /** Output bytes; resolves when they are stored. */
+  output(bytes: Uint8Array): Promise<void>;
+  /** The thing ended by itself. */
+  ended(reason: string): void;
+};
+
+/** Runs one kind of session. */
+export interface SessionDriver {
+  readonly kind: SessionKind;
+  readonly hostId: string;
+  start(session: Session, sink: DriverSink): Promise<void>;
+  /** After a restart: true if the session still runs there and its output goes into `sink` again. */
+  adopt(session: Session, sink: DriverSink): Promise<boolean>;
+  input(sessionId: string, bytes: Uint8Array, by: Actor): Promise<void>;
+  resize(sessionId: string, cols: number, rows: number): Promise<void>;
+  size(sessionId: string): { readonly cols: number; readonly rows: number };
+  stop(sessionId: string): Promise<void>;
+}

@@ -1,0 +1,93 @@
+/** Approvals on the wire (seed 004). */
+import { z } from "zod";
+import { APPROVAL_KINDS, APPROVAL_STATUSES, APPROVAL_TIMEOUT_MAX_MS, RISK_LEVELS } from "../domain/approval.ts";
+import { AnyObject, Id, Timestamp } from "./common.ts";
+import { defineOperation } from "./operation.ts";
+
+export const ApprovalRequest = z.object({
+  requestId: Id,
+  sessionId: Id,
+  kind: z.enum(APPROVAL_KINDS),
+  payload: AnyObject,
+  action: z.string(),
+  riskLevel: z.enum(RISK_LEVELS),
+  contextHash: z.string(),
+  requestedBy: z.string(),
+  requestedAt: Timestamp,
+  timeoutMs: z.int(),
+  expiresAt: Timestamp,
+  status: z.enum(APPROVAL_STATUSES),
+  rule: z.string(),
+  approved: z.boolean().optional(),
+  reason: z.string().optional(),
+  resolvedBy: z.string().optional(),
+  resolvedAt: Timestamp.optional(),
+});
+export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
+
+const byRequest = z.object({ requestId: Id });
+
+export const approvalOperations = {
+  "approval.request": defineOperation({
+    name: "approval.request",
+    summary: "Ask a person before doing something. The answer is `pending`; the decision comes as an event.",
+    method: "POST",
+    path: "/approvals",
+    status: 201,
+    effect: "write",
+    input: z.object({
+      sessionId: Id.optional(),
+      kind: z.enum(APPROVAL_KINDS),
+      payload: AnyObject.meta({ description: "What would be done; shown to the person, so no secrets" }),
+      action: z.string().min(1).max(200).optional(),
+      timeoutMs: z.int().min(1).max(APPROVAL_TIMEOUT_MAX_MS).optional(),
+    }),
+    output: ApprovalRequest,
+    roles: ["operator", "agent"],
+    errors: ["not_found", "invalid_transition", "limit_reached"],
+    tool: true,
+  }),
+  "approval.list": defineOperation({
+    name: "approval.list",
+    summary: "List approvals, oldest first.",
+    method: "GET",
+    path: "/approvals",
+    effect: "read",
+    input: z.object({ status: z.enum(APPROVAL_STATUSES).optional(), sessionId: Id.optional() }),
+    output: z.array(ApprovalRequest),
+    roles: ["operator", "viewer", "agent"],
+    tool: true,
+  }),
+  "approval.get": defineOperation({
+    name: "approval.get",
+    summary: "Read one approval.",
+    method: "GET",
+    path: "/approvals/{requestId}",
+    effect: "read",
+    input: byRequest,
+    output: ApprovalRequest,
+    roles: ["operator", "viewer", "agent"],
+    errors: ["not_found"],
+    tool: true,
+  }),
+  "approval.resolve": defineOperation({
+    name: "approval.resolve",
+    summary: "Decide an approval. The first decision stands.",
+    method: "POST",
+    path: "/approvals/{requestId}/resolve",
+    effect: "write",
+    input: byRequest
+      .extend({
+        status: z.enum(["approved", "rejected"]),
+        approved: z.boolean().optional(),
+        reason: z.string().max(2000).optional(),
+      })
+      .refine((it) => it.approved === undefined || it.approved === (it.status === "approved"), {
+        message: "status and approved contradict each other",
+        path: ["approved"],
+      }),
+    output: ApprovalRequest,
+    roles: ["operator"],
+    errors: ["not_found", "approval_decided", "approval_expired"],
+  }),
+} as const;

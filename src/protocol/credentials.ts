@@ -1,0 +1,83 @@
+/** Tokens, tickets and login links. A secret is answered once, when it is made, and is stored only as a hash. */
+import { z } from "zod";
+import { ROLES } from "../domain/actor.ts";
+import { Id, Name, Timestamp } from "./common.ts";
+import { defineOperation } from "./operation.ts";
+
+export const Token = z.object({
+  tokenId: Id,
+  kind: z.enum(["token", "cookie"]),
+  role: z.enum(ROLES),
+  name: z.string(),
+  createdAt: Timestamp,
+  expiresAt: Timestamp.optional(),
+  revokedAt: Timestamp.optional(),
+});
+export type Token = z.infer<typeof Token>;
+
+export const credentialOperations = {
+  "token.create": defineOperation({
+    name: "token.create",
+    summary: "Make a token. The secret is in this answer and nowhere else.",
+    method: "POST",
+    path: "/tokens",
+    status: 201,
+    effect: "write",
+    input: z.object({
+      role: z.enum(ROLES),
+      name: Name.meta({ description: "Who will use it; the same name and role is the same actor" }),
+      expiresInSeconds: z.int().min(1).max(10 * 365 * 86_400).optional(),
+    }),
+    output: Token.extend({ token: z.string() }),
+    roles: ["operator"],
+    errors: ["limit_reached"],
+    idempotency: "memory",
+  }),
+  "token.list": defineOperation({
+    name: "token.list",
+    summary: "List tokens and web logins, without their secrets.",
+    method: "GET",
+    path: "/tokens",
+    effect: "read",
+    input: z.object({}),
+    output: z.array(Token),
+    roles: ["operator"],
+  }),
+  "token.revoke": defineOperation({
+    name: "token.revoke",
+    summary: "Make a token useless at once; its open streams are closed.",
+    method: "POST",
+    path: "/tokens/{tokenId}/revoke",
+    effect: "destructive",
+    input: z.object({ tokenId: Id }),
+    output: Token,
+    roles: ["operator"],
+    errors: ["not_found"],
+  }),
+  "stream.ticket": defineOperation({
+    name: "stream.ticket",
+    summary: "A ticket for one WebSocket, valid for 30 seconds, for clients that can't set headers.",
+    method: "POST",
+    path: "/stream/tickets",
+    status: 201,
+    effect: "write",
+    input: z.object({}),
+    output: z.object({ ticket: z.string(), expiresAt: Timestamp }),
+    roles: ["operator", "viewer", "agent"],
+    errors: ["limit_reached"],
+    idempotency: "memory",
+  }),
+  "login.link": defineOperation({
+    name: "login.link",
+    summary: "A link that logs one browser in as this person, once, within ten minutes.",
+    method: "POST",
+    path: "/login/links",
+    status: 201,
+    effect: "write",
+    input: z.object({}),
+    output: z.object({ url: z.url(), expiresAt: Timestamp }),
+    roles: ["operator"],
+    errors: ["limit_reached"],
+    idempotency: "memory",
+  }),
+} as const;

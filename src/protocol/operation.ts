@@ -1,0 +1,76 @@
+/**
+ * One definition of an operation; HTTP routes, OpenAPI, MCP tools, SDK methods, CLI calls and the reference are
+ * read from it (ADR 0002).
+ */
+import type { z } from "zod";
+import type { Role } from "../domain/actor.ts";
+import type { ErrorCode } from "./errors.ts";
+
+export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
+
+export type Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> = {
+  readonly name: string;
+  readonly summary: string;
+  /** `call` answers once; `stream` goes on until one side ends it. */
+  readonly kind: "call" | "stream";
+  readonly method: HttpMethod;
+  /** `{name}` parts are keys of the input. */
+  readonly path: string;
+  readonly status: 200 | 201;
+  readonly effect: "read" | "write" | "destructive";
+  readonly input: Input;
+  readonly output: Output;
+  readonly roles: readonly Role[];
+  /** Codes beyond those every operation can answer (`COMMON_ERRORS`). */
+  readonly errors: readonly ErrorCode[];
+  /**
+   * How a repeated Idempotency-Key is answered: `none` for reads, `stored` across restarts, `memory` where the
+   * answer holds a secret that must not reach the disk.
+   */
+  readonly idempotency: "none" | "stored" | "memory";
+  /** The longest a caller waits for an answer. */
+  readonly budgetMs: number;
+  /** Whether a caller's going away ends the work (`abort`) or not (`finish`). */
+  readonly cancellation: "abort" | "finish";
+  /** Whether agents get it as an MCP tool; the tool's name is the operation's with underscores. */
+  readonly tool: boolean;
+};
+
+export const COMMON_ERRORS = [
+  "unauthenticated",
+  "forbidden",
+  "origin_refused",
+  "invalid_request",
+  "too_large",
+  "storage_unavailable",
+  "internal",
+] as const satisfies readonly ErrorCode[];
+
+type Given<I extends z.ZodObject, O extends z.ZodType> = Pick<
+  Operation<I, O>,
+  "name" | "summary" | "method" | "path" | "effect" | "input" | "output" | "roles"
+> &
+  Partial<Operation<I, O>>;
+
+export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(given: Given<I, O>): Operation<I, O> {
+  const reads = given.effect === "read";
+  return {
+    kind: "call",
+    status: 200,
+    errors: [],
+    idempotency: reads ? "none" : "stored",
+    budgetMs: 10_000,
+    cancellation: reads ? "abort" : "finish",
+    tool: false,
+    ...given,
+  };
+}
+
+export type InputOf<Op> = Op extends Operation<infer I, z.ZodType> ? z.input<I> : never;
+export type ParsedInputOf<Op> = Op extends Operation<infer I, z.ZodType> ? z.output<I> : never;
+export type OutputOf<Op> = Op extends Operation<z.ZodObject, infer O> ? z.output<O> : never;
+
+/** The names between braces in a path. */
+export function pathKeys(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? "");
+}

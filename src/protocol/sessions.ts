@@ -1,0 +1,133 @@
+/** Sessions on the wire (seed 004): camelCase fields, snake_case enums. */
+import { z } from "zod";
+import { SESSION_KINDS, SESSION_STATUSES } from "../domain/session.ts";
+import { Id, Name, Timestamp } from "./common.ts";
+import { defineOperation } from "./operation.ts";
+
+export const WorkspaceKind = z.enum(SESSION_KINDS);
+export const WorkspaceStatus = z.enum(SESSION_STATUSES);
+
+export const WorkspaceSession = z.object({
+  sessionId: Id,
+  kind: WorkspaceKind,
+  status: WorkspaceStatus,
+  ownerAgentId: z.string().optional(),
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+  workspaceId: z.string(),
+  hostId: z.string(),
+  conversationId: z.string().optional(),
+  controllerId: z.string().nullable(),
+  interactive: z.boolean(),
+  containment: z.enum(["guard", "user", "open"]),
+  title: z.string(),
+  reason: z.string().optional(),
+});
+export type WorkspaceSession = z.infer<typeof WorkspaceSession>;
+
+const bySession = z.object({ sessionId: Id });
+
+/** The most one call may type. */
+export const INPUT_LIMIT = 1024 * 1024;
+
+export const InputPayload = z.object({
+  data: z.string().max(INPUT_LIMIT).optional().meta({ description: "Text, sent as UTF-8 exactly as given" }),
+  data_b64: z.base64().max(Math.ceil(INPUT_LIMIT / 3) * 4).optional().meta({ description: "Bytes, in base64" }),
+});
+
+export const sessionOperations = {
+  "session.create": defineOperation({
+    name: "session.create",
+    summary: "Start a session. Answers `created`; it becomes `active` when its driver has it running.",
+    method: "POST",
+    path: "/sessions",
+    status: 201,
+    effect: "write",
+    input: z.object({
+      kind: WorkspaceKind,
+      workspaceId: z.string().min(1).max(128).default("default"),
+      conversationId: z.string().min(1).max(256).optional(),
+      interactive: z.boolean().default(false).meta({ description: "A person attends this session" }),
+      title: Name.optional(),
+    }),
+    output: WorkspaceSession,
+    roles: ["operator", "agent"],
+    errors: ["kind_unavailable", "not_found", "limit_reached"],
+    tool: true,
+  }),
+  "session.list": defineOperation({
+    name: "session.list",
+    summary: "List sessions, oldest first.",
+    method: "GET",
+    path: "/sessions",
+    effect: "read",
+    input: z.object({
+      status: WorkspaceStatus.optional(),
+      conversationId: z.string().optional(),
+      workspaceId: z.string().optional(),
+    }),
+    output: z.array(WorkspaceSession),
+    roles: ["operator", "viewer", "agent"],
+    tool: true,
+  }),
+  "session.get": defineOperation({
+    name: "session.get",
+    summary: "Read one session.",
+    method: "GET",
+    path: "/sessions/{sessionId}",
+    effect: "read",
+    input: bySession,
+    output: WorkspaceSession,
+    roles: ["operator", "viewer", "agent"],
+    errors: ["not_found"],
+    tool: true,
+  }),
+  "session.pause": defineOperation({
+    name: "session.pause",
+    summary: "Pause a session: agents' input is refused until a person resumes it; programs run on.",
+    method: "POST",
+    path: "/sessions/{sessionId}/pause",
+    effect: "write",
+    input: bySession,
+    output: WorkspaceSession,
+    roles: ["operator"],
+    errors: ["not_found", "invalid_transition"],
+  }),
+  "session.resume": defineOperation({
+    name: "session.resume",
+    summary: "Let a paused session go on.",
+    method: "POST",
+    path: "/sessions/{sessionId}/resume",
+    effect: "write",
+    input: bySession,
+    output: WorkspaceSession,
+    roles: ["operator"],
+    errors: ["not_found", "invalid_transition"],
+  }),
+  "session.close": defineOperation({
+    name: "session.close",
+    summary: "End a session for good. An agent may close only a session that it started.",
+    method: "POST",
+    path: "/sessions/{sessionId}/close",
+    effect: "destructive",
+    input: bySession,
+    output: WorkspaceSession,
+    roles: ["operator", "agent"],
+    errors: ["not_found", "invalid_transition"],
+    tool: true,
+  }),
+  "session.input": defineOperation({
+    name: "session.input",
+    summary: "Put input into a session, as whoever the credential says.",
+    method: "POST",
+    path: "/sessions/{sessionId}/input",
+    effect: "write",
+    input: bySession.extend(InputPayload.shape).refine((it) => (it.data === undefined) !== (it.data_b64 === undefined), {
+      message: "give exactly one of data, data_b64",
+    }),
+    output: z.object({ ok: z.literal(true), bytes: z.int() }),
+    roles: ["operator", "agent"],
+    errors: ["not_found", "invalid_transition", "session_paused", "host_offline"],
+    tool: true,
+  }),
+} as const;
