@@ -67,7 +67,7 @@ export function decideApproval(state: Approval, verdict: ApprovalVerdict, expire
   if (state.status !== "pending") {
     return { ok: false, refusal: "approval_decided", resolvedBy: state.resolvedBy ?? "system" };
   }
-  if (expired && verdict.status === "approved") return { ok: false, refusal: "approval_expired" };
+  if (expired && verdict.status !== "expired") return { ok: false, refusal: "approval_expired" };
   return {
     ok: true,
     payload: {

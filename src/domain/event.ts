@@ -7,8 +7,10 @@ import type { Actor } from "./actor.ts";
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 export type JsonObject = { readonly [key: string]: Json | undefined };
 
-/** The stream of things that belong to no session: tokens, workspaces, approvals without a session. */
+/** The stream of things that belong to no session: tokens, approvals without a session. */
 export const HUB_STREAM = "00000000-0000-0000-0000-000000000000";
+/** The stream of workspace settings, which retention never shortens. */
+export const WORKSPACE_STREAM = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
  * How long a type is kept. `activity` is bulk and goes first; `audit` has limits of its own, so that a flood of

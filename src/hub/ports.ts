@@ -53,7 +53,12 @@ export interface EventLog {
    * Stores all of `events` or none. Resolves when they are stored to `durability`; `ok: false` means that the
    * stream moved on since `expected` and nothing was stored. Rejects with `StorageFailed` when it could not.
    */
-  append(stream: string, expected: Version | "any", events: readonly NewEvent[], durability: Durability): Promise<Appended>;
+  append(
+    stream: string,
+    expected: Version | "any",
+    events: readonly NewEvent[],
+    durability: Durability,
+  ): Promise<Appended>;
 
   /** Throws `CursorExpired` when events after the cursor that the filter may match are no longer kept. */
   read(query: EventQuery): Promise<readonly StoredEvent[]>;
@@ -133,6 +138,7 @@ export type RememberedAnswer =
 export interface AnswerStore {
   get(scope: string, key: string): Promise<RememberedAnswer | undefined>;
   put(scope: string, key: string, answer: RememberedAnswer): Promise<void>;
+  forget(scope: string, key: string): Promise<void>;
   prune(olderThanMs: number): Promise<void>;
 }
 

@@ -26,7 +26,11 @@ export const credentialOperations = {
     input: z.object({
       role: z.enum(ROLES),
       name: Name.meta({ description: "Who will use it; the same name and role is the same actor" }),
-      expiresInSeconds: z.int().min(1).max(10 * 365 * 86_400).optional(),
+      expiresInSeconds: z
+        .int()
+        .min(1)
+        .max(10 * 365 * 86_400)
+        .optional(),
     }),
     output: Token.extend({ token: z.string() }),
     roles: ["operator"],

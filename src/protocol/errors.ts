@@ -34,7 +34,11 @@ export const ERRORS = {
   too_large: { http: 413, rpc: -32013, message: "Too large" },
   limit_reached: { http: 429, rpc: -32029, message: "A limit is reached" },
   approval_pending: { http: 202, rpc: -32020, message: "Waiting for a person's decision" },
-  unknown_outcome: { http: 502, rpc: -32052, message: "It can't be known whether this was done; it was not tried again" },
+  unknown_outcome: {
+    http: 502,
+    rpc: -32052,
+    message: "It can't be known whether this was done; it was not tried again",
+  },
   kind_unavailable: { http: 503, rpc: -32053, message: "No driver for this kind of session here" },
   host_offline: { http: 503, rpc: -32053, message: "The session's host is away" },
   storage_unavailable: { http: 503, rpc: -32054, message: "It could not be stored, so it was not done" },
@@ -79,7 +83,7 @@ export function problemOf(error: AppError): Problem {
 /** The other way round, for clients: an unknown code of a newer hub stays readable. */
 export function errorFromProblem(value: unknown, status: number): AppError {
   const problem = (typeof value === "object" && value !== null ? value : {}) as Partial<Problem>;
-  const code = problem.code !== undefined && problem.code in ERRORS ? problem.code : "internal";
+  const code = problem.code !== undefined && Object.hasOwn(ERRORS, problem.code) ? problem.code : "internal";
   const { type: _type, title: _title, status: _status, code: _code, ...details } = problem;
   return new AppError(code, { ...details, detail: problem.detail ?? `The hub answered ${status}`, httpStatus: status });
 }

@@ -6,6 +6,7 @@ import { defineOperation } from "./operation.ts";
 export const Check = z.object({
   name: z.string(),
   state: z.enum(["ready", "degraded", "missing"]),
+  needed: z.boolean().meta({ description: "Whether the hub is of no use without it" }),
   detail: z.string(),
   remedy: z.string().optional(),
 });

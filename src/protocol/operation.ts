@@ -66,8 +66,8 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(give
   };
 }
 
-export type InputOf<Op> = Op extends Operation<infer I, z.ZodType> ? z.input<I> : never;
-export type ParsedInputOf<Op> = Op extends Operation<infer I, z.ZodType> ? z.output<I> : never;
+export type InputOf<Op> = Op extends Operation<infer I> ? z.input<I> : never;
+export type ParsedInputOf<Op> = Op extends Operation<infer I> ? z.output<I> : never;
 export type OutputOf<Op> = Op extends Operation<z.ZodObject, infer O> ? z.output<O> : never;
 
 /** The names between braces in a path. */

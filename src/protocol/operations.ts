@@ -26,7 +26,7 @@ export type Output<N extends OperationName> = OutputOf<(typeof OPERATIONS)[N]>;
 export type CallName = Exclude<OperationName, "event.stream">;
 
 export function operation(name: OperationName): Operation {
-  return OPERATIONS[name] as unknown as Operation;
+  return OPERATIONS[name];
 }
 
 export const operationNames = Object.keys(OPERATIONS) as readonly OperationName[];

@@ -32,7 +32,11 @@ export const INPUT_LIMIT = 1024 * 1024;
 
 export const InputPayload = z.object({
   data: z.string().max(INPUT_LIMIT).optional().meta({ description: "Text, sent as UTF-8 exactly as given" }),
-  data_b64: z.base64().max(Math.ceil(INPUT_LIMIT / 3) * 4).optional().meta({ description: "Bytes, in base64" }),
+  data_b64: z
+    .base64()
+    .max(Math.ceil(INPUT_LIMIT / 3) * 4)
+    .optional()
+    .meta({ description: "Bytes, in base64" }),
 });
 
 export const sessionOperations = {
@@ -122,9 +126,11 @@ export const sessionOperations = {
     method: "POST",
     path: "/sessions/{sessionId}/input",
     effect: "write",
-    input: bySession.extend(InputPayload.shape).refine((it) => (it.data === undefined) !== (it.data_b64 === undefined), {
-      message: "give exactly one of data, data_b64",
-    }),
+    input: bySession
+      .extend(InputPayload.shape)
+      .refine((it) => (it.data === undefined) !== (it.data_b64 === undefined), {
+        message: "give exactly one of data, data_b64",
+      }),
     output: z.object({ ok: z.literal(true), bytes: z.int() }),
     roles: ["operator", "agent"],
     errors: ["not_found", "invalid_transition", "session_paused", "host_offline"],

@@ -50,7 +50,13 @@ export const ServerFrame = z.discriminatedUnion("type", [
     rows: z.int(),
     snapshot: z.string().optional(),
   }),
-  z.object({ type: z.literal("lagged"), sessionId: Id.optional(), cursor: z.int() }),
+  /** A viewer is behind: with output (`sessionId`, `cursor`) or with events (`after`). It goes on from there. */
+  z.object({
+    type: z.literal("lagged"),
+    sessionId: Id.optional(),
+    cursor: z.int().optional(),
+    after: Sequence.optional(),
+  }),
   z.object({ type: z.literal("resync"), after: Sequence }),
   z.looseObject({ type: z.literal("error"), code: z.string() }),
   z.object({ type: z.literal("pong") }),

@@ -58,7 +58,10 @@ export const workspaceOperations = {
     input: z.object({
       workspaceId: WorkspaceId,
       hostId: z.string().min(1).max(128).optional(),
-      limits: z.object({ maxSessions: z.int().min(1).max(10_000), maxPendingApprovals: z.int().min(1).max(1000) }).partial().optional(),
+      limits: z
+        .object({ maxSessions: z.int().min(1).max(10_000), maxPendingApprovals: z.int().min(1).max(1000) })
+        .partial()
+        .optional(),
       settings: z
         .object({ interactive_when: z.enum(["viewer", "viewer_with_input"]), agent_may_answer_passwords: z.boolean() })
         .partial()

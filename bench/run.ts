@@ -1,0 +1,30 @@
+/**
+ * `npm run bench -- <name> [--assert]`: one JSON line per figure on stdout. With `--assert`, exit code 1 if a judged
+ * ratio is not reached.
+ */
+import { readdirSync } from "node:fs";
+import type { Benchmark } from "./measure.ts";
+
+const PROGRAMS = new Set(["run.ts", "measure.ts"]);
+
+const names = readdirSync(import.meta.dirname).flatMap((file) =>
+  file.endsWith(".ts") && !PROGRAMS.has(file) ? [file.slice(0, -3)] : [],
+);
+const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith("--"));
+const judge = process.argv.includes("--assert");
+
+if (wanted.length === 0 || wanted.some((name) => !names.includes(name))) {
+  console.error(`usage: npm run bench -- <${names.join(" | ")}> [--assert]`);
+  process.exit(2);
+}
+
+for (const name of wanted) {
+  const { run } = (await import(`./${name}.ts`)) as Benchmark;
+  for await (const measure of run()) {
+    console.log(JSON.stringify({ bench: name, ...measure, value: Number(measure.value.toPrecision(4)) }));
+    if (judge && measure.atLeast !== undefined && measure.value < measure.atLeast) {
+      console.error(`${measure.name} is ${measure.value.toFixed(2)}, below ${measure.atLeast}`);
+      process.exitCode = 1;
+    }
+  }
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env node
+/**
+ * Makes a checkout ready to run. Plain JavaScript for Node 20 and later, without packages: it runs before anything
+ * is installed. Says what it does on stderr, so that the output of what follows stays clean.
+ *
+ *   bootstrap.mjs         installs the npm packages if package-lock.json changed since the last time
+ *   bootstrap.mjs --test  also installs the Debian packages in tools/debian-packages.txt
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(root, "node_modules");
+const stamp = join(modules, ".sidestick-installed");
+const lock = join(modules, ".sidestick-installing");
+const ownNode = join(modules, ".bin", "node");
+const ownCommand = join(modules, ".bin", "sidestick");
+
+// `npm install`, not `npm ci`: a registry that lacks optional packages of other platforms makes `ci` refuse the lock.
+// `--no-save`: starting a program must not change package-lock.json.
+const INSTALL = ["install", "--no-save", "--no-audit", "--no-fund", "--include=dev", "--include=optional"];
+
+try {
+  if (!isInstalled()) await withLock(install);
+  if (process.argv.includes("--test")) installDebianPackages();
+} catch (error) {
+  say(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
+
+function isInstalled() {
+  return existsSync(ownNode) && existsSync(ownCommand) && readIfThere(stamp) === wanted();
+}
+
+/** What node_modules has to match. The platform is part of it: a checkout may be shared between machines. */
+function wanted() {
+  const hash = createHash("sha256")
+    .update(readFileSync(join(root, "package-lock.json")))
+    .digest("hex");
+  return `${hash} ${process.platform}-${process.arch}\n`;
+}
+
+async function install() {
+  if (isInstalled()) return;
+  const began = Date.now();
+  const seconds = () => Math.round((Date.now() - began) / 1000);
+  say("installing packages (half a minute the first time) ...");
+  const ticker = setInterval(() => say(`... still installing, ${seconds()} s`), 15_000);
+  const { code, output } = await runNpm(INSTALL).finally(() => clearInterval(ticker));
+  if (code !== 0) throw new Error(`npm install failed:\n${output.trimEnd()}`);
+  finishInstall();
+  say(`installed in ${seconds()} s`);
+}
+
+function finishInstall() {
+  const version = spawnSync(ownNode, ["--version"], { encoding: "utf8" }).stdout?.trim();
+  if (!version?.startsWith("v24.")) {
+    throw new Error(
+      `node_modules/.bin/node should be Node 24 but is ${version || "missing"}. Its package needs its install ` +
+        "script: run `npm install --ignore-scripts=false --include=dev`.",
+    );
+  }
+  // npm links the commands of dependencies only; with this link npm scripts and PATH lookups find the checkout's own.
+  replaceAtomically(ownCommand, (path) => symlinkSync(join("..", "..", "bin", "sidestick"), path));
+  replaceAtomically(stamp, (path) => writeFileSync(path, wanted()));
+}
+
+function runNpm(parameters) {
+  const viaNpm = process.env.npm_execpath?.endsWith("npm-cli.js");
+  const [command, first] = viaNpm ? [process.execPath, [process.env.npm_execpath]] : ["npm", []];
+  const child = spawn(command, [...first, ...parameters], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code, output }));
+  });
+}
+
+/** Two starts at once: the second waits for the first and then finds everything there. */
+async function withLock(work) {
+  mkdirSync(modules, { recursive: true });
+  const mine = `${lock}.${process.pid}`;
+  writeFileSync(mine, String(process.pid));
+  try {
+    for (let waits = 0; !tryLink(mine); waits += 1) {
+      const holder = Number(readIfThere(lock));
+      if (holder > 0 && !isAlive(holder)) rmSync(lock, { force: true });
+      else if (waits === 0 && holder > 0) say(`waiting for an install that is under way (process ${holder})`);
+      await sleep(200);
+    }
+    try {
+      await work();
+    } finally {
+      rmSync(lock, { force: true });
+    }
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+/** Linking a finished file: whoever sees the lock also sees who holds it. */
+function tryLink(mine) {
+  try {
+    linkSync(mine, lock);
+    return true;
+  } catch (error) {
+    if (error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
+
+function installDebianPackages() {
+  const needed = readFileSync(join(root, "tools", "debian-packages.txt"), "utf8")
+    .split("\n")
+    .map((line) => line.replace(/#.*/, "").trim())
+    .filter((name) => name !== "");
+  const query = spawnSync("dpkg-query", ["-W", "-f=${Package} ${db:Status-Status}\\n", ...needed], {
+    encoding: "utf8",
+  });
+  if (query.error) return say(`this is no Debian; the tests need what it calls ${needed.join(", ")}`);
+  const missing = needed.filter((name) => !query.stdout.split("\n").includes(`${name} installed`));
+  if (missing.length === 0) return undefined;
+
+  const prefix = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
+  const line = `apt-get update && apt-get install -y --no-install-recommends ${missing.join(" ")}`;
+  if (prefix.length > 0 && spawnSync("sudo", ["-n", "true"]).status !== 0) {
+    throw new Error(`the tests need Debian packages. Run as root: ${line}`);
+  }
+  say(`installing Debian packages: ${missing.join(", ")}`);
+  const apt = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", line];
+  const { status, stdout, stderr } = spawnSync(apt[0], apt.slice(1), { encoding: "utf8" });
+  if (status !== 0) throw new Error(`this failed: ${line}\n${stdout}${stderr}`);
+  return undefined;
+}
+
+function replaceAtomically(path, make) {
+  const next = `${path}.${process.pid}`;
+  rmSync(next, { force: true });
+  make(next);
+  renameSync(next, path);
+}
+
+function readIfThere(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error.code === "ENOENT") return "";
+    throw error;
+  }
+}
+
+function say(text) {
+  process.stderr.write(`sidestick: ${text}\n`);
+}

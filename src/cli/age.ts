@@ -1,0 +1,12 @@
+/** How long ago, in as few characters as a table has room for. */
+const UNITS = [
+  { unit: "d", seconds: 86_400 },
+  { unit: "h", seconds: 3600 },
+  { unit: "m", seconds: 60 },
+] as const;
+
+export function ageOf(timestamp: string, nowMs: number = Date.now()): string {
+  const seconds = Math.max(0, Math.floor((nowMs - Date.parse(timestamp)) / 1000));
+  const fitting = UNITS.find((it) => seconds >= it.seconds);
+  return fitting === undefined ? `${seconds}s` : `${Math.floor(seconds / fitting.seconds)}${fitting.unit}`;
+}

@@ -1,0 +1,73 @@
+/**
+ * One command: what it is called, what it takes, what it does. Help, parsing and the way to the hub follow from the
+ * definition. Rules CLI-1..CLI-4 in docs/spec/cli.md.
+ */
+import { parseArgs } from "node:util";
+import { HubUnreachable } from "../client/sidestick.ts";
+import { HubAway } from "./failure.ts";
+import { UsageError } from "./exit.ts";
+import { chooseHub, type Hub } from "./hub.ts";
+import { COMMON_OPTIONS, type Options } from "./options.ts";
+import type { Terminal } from "./terminal.ts";
+
+export type Command = {
+  /** One or two words. */
+  readonly name: string;
+  readonly summary: string;
+  /** `<id>` must be given, `[json]` may be. */
+  readonly takes: readonly string[];
+  readonly options: Options;
+  readonly examples: readonly string[];
+  /** Has its own help and options. */
+  readonly isRaw?: boolean;
+  /** Resolves with the exit code. */
+  readonly run: (argv: readonly string[], terminal: Terminal) => Promise<number>;
+};
+
+type ParsedValues<O extends Options> = ReturnType<
+  typeof parseArgs<{ options: O & typeof COMMON_OPTIONS; allowPositionals: true }>
+>["values"];
+
+export type Invocation<O extends Options> = Hub & {
+  readonly values: ParsedValues<O>;
+  readonly given: readonly string[];
+  readonly terminal: Terminal;
+};
+
+export type Definition<O extends Options> = Omit<Command, "run" | "isRaw" | "options" | "takes"> & {
+  readonly takes?: readonly string[];
+  readonly options?: O;
+  readonly run: (invocation: Invocation<O>) => Promise<number>;
+};
+
+export function defineCommand<const O extends Options>(definition: Definition<O>): Command {
+  const { takes = [], options = {} } = definition;
+  const run: Command["run"] = async (argv, terminal) => {
+    const { values, positionals } = parse(argv, { ...options, ...COMMON_OPTIONS });
+    checkCount(definition.name, takes, positionals);
+    const hub = await chooseHub(values);
+    try {
+      return await definition.run({ ...hub, values: values as ParsedValues<O>, given: positionals, terminal });
+    } catch (error) {
+      throw error instanceof HubUnreachable ? new HubAway(hub, error) : error;
+    }
+  };
+  return { ...definition, takes, options, run };
+}
+
+function parse(argv: readonly string[], options: Options) {
+  try {
+    return parseArgs({ args: [...argv], options, strict: true, allowPositionals: true });
+  } catch (error) {
+    // Node's advice on how to pass a positional that begins with a dash follows the first sentence.
+    const [sentence] = (error as Error).message.split(". ");
+    throw new UsageError(`${sentence?.replace(/\.$/, "")}.`, { cause: error });
+  }
+}
+
+function checkCount(name: string, takes: readonly string[], positionals: readonly string[]): void {
+  const missing = takes.filter((it) => it.startsWith("<"))[positionals.length];
+  if (missing !== undefined) throw new UsageError(`"${name}" needs ${missing}.`);
+  const extra = positionals[takes.length];
+  if (extra !== undefined) throw new UsageError(`"${name}" does not take "${extra}".`);
+}

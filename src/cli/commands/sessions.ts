@@ -1,0 +1,96 @@
+import type { SidestickClient, WorkspaceSession } from "../../client/sidestick.ts";
+import { SESSION_KINDS, SESSION_STATUSES } from "../../domain/session.ts";
+import { ageOf } from "../age.ts";
+import { type Command, defineCommand } from "../command.ts";
+import { EXIT, UsageError } from "../exit.ts";
+import { resolveId, shortener } from "../ids.ts";
+import { oneOf } from "../options.ts";
+import { printable } from "../printable.ts";
+import type { Terminal } from "../terminal.ts";
+
+export const sessionsList = defineCommand({
+  name: "sessions list",
+  summary: "List sessions, oldest first (also: sidestick sessions)",
+  options: {
+    status: { type: "string", value: "STATUS", help: `only these: ${SESSION_STATUSES.join(", ")}` },
+    workspace: { type: "string", value: "ID", help: "only those of this workspace" },
+    conversation: { type: "string", value: "ID", help: "only those of this conversation" },
+  },
+  examples: ["sidestick sessions", "sidestick sessions --status active --json"],
+  run: async ({ client, values, terminal }) => {
+    const status = values.status === undefined ? undefined : oneOf(values.status, SESSION_STATUSES, "--status");
+    const sessions = await client.session.list({
+      status,
+      workspaceId: values.workspace,
+      conversationId: values.conversation,
+    });
+    if (values.json === true) terminal.printJson(sessions);
+    else if (sessions.length === 0) terminal.note("No sessions. Start one: sidestick sessions create --kind terminal");
+    else terminal.printTable(columns(shortener(sessions.map((it) => it.sessionId))), sessions);
+    return EXIT.ok;
+  },
+});
+
+export const sessionsCreate = defineCommand({
+  name: "sessions create",
+  summary: "Start a session and print its id",
+  options: {
+    kind: { type: "string", value: "KIND", help: SESSION_KINDS.join(", ") },
+    title: { type: "string", value: "TEXT", help: "what people see in lists" },
+    interactive: { type: "boolean", help: "a person attends it: agents act only when granted" },
+    workspace: { type: "string", value: "ID", help: 'its workspace (default "default")' },
+    conversation: { type: "string", value: "ID", help: "the conversation that it belongs to" },
+  },
+  examples: ['sidestick sessions create --kind terminal --title "nightly build"'],
+  run: async ({ client, values, terminal }) => {
+    if (values.kind === undefined) throw new UsageError(`--kind is needed: ${SESSION_KINDS.join(", ")}.`);
+    const { title, interactive, workspace: workspaceId, conversation: conversationId } = values;
+    const kind = oneOf(values.kind, SESSION_KINDS, "--kind");
+    const session = await client.session.create({ kind, title, interactive, workspaceId, conversationId });
+    if (values.json === true) terminal.printJson(session);
+    else terminal.print(printable(session.sessionId));
+    return EXIT.ok;
+  },
+});
+
+export const sessionsGet = onSession("get", "Show one session");
+export const sessionsPause = onSession("pause", "Refuse agents' input until it is resumed; programs run on");
+export const sessionsResume = onSession("resume", "Let a paused session go on");
+export const sessionsClose = onSession("close", "End a session for good");
+
+function onSession(verb: "get" | "pause" | "resume" | "close", summary: string): Command {
+  return defineCommand({
+    name: `sessions ${verb}`,
+    summary,
+    takes: ["<id>"],
+    examples: [`sidestick sessions ${verb} 3f2a9c01`],
+    run: async ({ client, values, given: [id = ""], terminal }) => {
+      const session = await client.session[verb]({ sessionId: await sessionIdOf(client, id) });
+      if (values.json === true) terminal.printJson(session);
+      else printSession(session, terminal);
+      return EXIT.ok;
+    },
+  });
+}
+
+/** `id` may be any unique begin of one. */
+export function sessionIdOf(client: SidestickClient, id: string): Promise<string> {
+  return resolveId(id, "session", async () => (await client.session.list()).map((it) => it.sessionId));
+}
+
+function printSession(session: WorkspaceSession, terminal: Terminal): void {
+  const width = Math.max(...Object.keys(session).map((key) => key.length));
+  for (const [key, value] of Object.entries(session))
+    terminal.print(`${key.padEnd(width)}  ${printable(String(value))}`);
+}
+
+function columns(short: (id: string) => string) {
+  return [
+    { title: "ID", value: (it: WorkspaceSession) => short(it.sessionId) },
+    { title: "KIND", value: (it: WorkspaceSession) => it.kind },
+    { title: "STATUS", value: (it: WorkspaceSession) => it.status },
+    { title: "AGE", value: (it: WorkspaceSession) => ageOf(it.createdAt) },
+    { title: "WORKSPACE", value: (it: WorkspaceSession) => it.workspaceId, shrinks: true },
+    { title: "TITLE", value: (it: WorkspaceSession) => it.title, shrinks: true },
+  ];
+}

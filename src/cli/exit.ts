@@ -1,0 +1,16 @@
+/** How a command ends. Scripts rely on the numbers: CLI-3 in docs/spec/cli.md. */
+export const EXIT = {
+  ok: 0,
+  failure: 1,
+  usage: 2,
+  unreachable: 3,
+  refused: 4,
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** The command line is wrong; the sentence says what it should be. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}

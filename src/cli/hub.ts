@@ -1,0 +1,76 @@
+/**
+ * Which hub, and as whom. Without `--url` it is the hub of the data directory, through the operator's socket; a token
+ * that is given is used there too, so that nobody acts as operator by accident (CLI-8 in docs/spec/cli.md).
+ */
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { SidestickClient } from "../client/sidestick.ts";
+import { UsageError } from "./exit.ts";
+import { socketFetch } from "./socket-fetch.ts";
+
+export type HubChoice = {
+  readonly "data-dir"?: string | undefined;
+  readonly url?: string | undefined;
+  readonly "token-file"?: string | undefined;
+};
+
+export type Hub = {
+  readonly client: SidestickClient;
+  /** Its socket or address, for messages. */
+  readonly place: string;
+  /** Undefined for a hub elsewhere. */
+  readonly dataDir: string | undefined;
+};
+
+export async function chooseHub(choice: HubChoice): Promise<Hub> {
+  const token = readToken(choice["token-file"]);
+  if (choice.url !== undefined) {
+    const url = readUrl(choice.url);
+    return { client: new SidestickClient({ url, token }), place: url, dataDir: undefined };
+  }
+  const dataDir = await readDataDir(choice["data-dir"]);
+  const place = join(dataDir, "hub.sock");
+  const client = new SidestickClient({ url: "http://localhost", token, fetch: socketFetch(place) });
+  return { client, place, dataDir };
+}
+
+/** The hub reads the same settings, so both mean the same directory. */
+async function readDataDir(given: string | undefined): Promise<string> {
+  if (given === "") throw new UsageError("--data-dir is empty, but should be a directory.");
+  if (given !== undefined) return resolve(given);
+  const { readSettings, SettingsError } = await import("../main/settings.ts");
+  try {
+    return readSettings([], process.env).dataDir;
+  } catch (error) {
+    throw error instanceof SettingsError ? new UsageError(error.message, { cause: error }) : error;
+  }
+}
+
+function readUrl(given: string): string {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
+    throw new UsageError(`--url is "${given}", but should be an address such as http://127.0.0.1:4180.`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new UsageError("--url holds a password, which every process can see; use $SIDESTICK_TOKEN or --token-file.");
+  }
+  return given;
+}
+
+function readToken(file: string | undefined): string | undefined {
+  const from = file === undefined ? "$SIDESTICK_TOKEN" : file;
+  const text = file === undefined ? process.env.SIDESTICK_TOKEN : readTokenFile(file);
+  const token = text?.trim();
+  if (token === undefined || (token === "" && file === undefined)) return undefined;
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError(`${from} does not hold a token.`);
+  return token;
+}
+
+function readTokenFile(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const { code = "unknown" } = error as NodeJS.ErrnoException;
+    throw new UsageError(`The token file ${file} can't be read (${code}).`, { cause: error });
+  }
+}

@@ -1,0 +1,53 @@
+/** Where a command speaks: answers on stdout, everything else on stderr. */
+import { once } from "node:events";
+import type { Writable } from "node:stream";
+import { printableJson } from "./printable.ts";
+import { type Column, renderTable } from "./table.ts";
+
+export type Sink = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+export class Terminal {
+  readonly #out: Sink;
+  readonly #err: Sink;
+
+  constructor(out: Sink, err: Sink) {
+    this.#out = out;
+    this.#err = err;
+  }
+
+  /** Of the terminal behind stdout; undefined for a pipe or a file, where nothing is to be cut. */
+  get width(): number | undefined {
+    return this.#out.isTTY === true ? this.#out.columns || 80 : undefined;
+  }
+
+  print(text: string): void {
+    this.#out.write(`${text}\n`);
+  }
+
+  printJson(value: unknown): void {
+    this.print(printableJson(value, 2));
+  }
+
+  printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void {
+    this.print(renderTable(columns, rows, this.width));
+  }
+
+  note(text: string): void {
+    this.#err.write(`${text}\n`);
+  }
+
+  /** Resolves when stdout takes more: a slow reader must not fill our memory. */
+  async drained(): Promise<void> {
+    if (this.#out.writableNeedDrain) await once(this.#out, "drain");
+  }
+}
+
+/** A reader that has seen enough (`| head`) is no failure: end without a word, or go on unheard. */
+export function handleClosedPipe(then: "end" | "go on"): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+      if (then === "end") process.exit(0);
+    });
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * Approvals: asked for, decided once, or run out of time. They are events of the session they belong to and survive
+ * a restart; what nobody decides in time lets nothing through. Rules APR-1..APR-7 in docs/spec/approvals.md.
+ */
+import type { Actor } from "../domain/actor.ts";
+import { SYSTEM } from "../domain/actor.ts";
+import {
+  APPROVAL_TIMEOUT_MS,
+  applyApproval,
+  type Approval,
+  type ApprovalVerdict,
+  decideApproval,
+} from "../domain/approval.ts";
+import { HUB_STREAM, type StoredEvent } from "../domain/event.ts";
+import type { Logger } from "../lib/logger.ts";
+import { startTimer } from "../lib/long-timer.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { ParsedInput } from "../protocol/operations.ts";
+import { follow, type Journal } from "./journal.ts";
+import type { Clock } from "./ports.ts";
+import type { SessionDesk } from "./session-desk.ts";
+import { DEFAULT_WORKSPACE, type WorkspaceDesk } from "./workspace-desk.ts";
+
+export type ApprovalDeskParts = {
+  readonly journal: Journal;
+  readonly sessions: SessionDesk;
+  readonly workspaces: WorkspaceDesk;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly newId: () => string;
+  /** SHA-256 of a text, hex. */
+  readonly digest: (text: string) => string;
+};
+
+export class ApprovalDesk {
+  readonly #parts: ApprovalDeskParts;
+  readonly #approvals = new Map<string, Approval>();
+  readonly #timers = new Map<string, Disposable>();
+
+  constructor(parts: ApprovalDeskParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    await follow(this.#parts.journal.log, ["approval_request", "approval_decision"], (event) => this.#fold(event));
+    this.#parts.journal.log.observe((events) => {
+      for (const event of events)
+        if (event.type === "status" && event.payload.status === "closed") this.#endOf(event.sessionId);
+    });
+    for (const approval of this.list("pending")) this.#arm(approval);
+  }
+
+  stop(): void {
+    for (const timer of this.#timers.values()) timer[Symbol.dispose]();
+    this.#timers.clear();
+  }
+
+  async request(ask: ParsedInput<"approval.request">, by: Actor): Promise<Approval> {
+    const { clock, digest, journal, newId } = this.#parts;
+    const requestId = newId();
+    const stream = ask.sessionId ?? HUB_STREAM;
+    const timeoutMs = ask.timeoutMs ?? APPROVAL_TIMEOUT_MS;
+    await journal.record(stream, "power", () => {
+      this.#refuseBadAsk(ask.sessionId, by);
+      const payload = {
+        requestId,
+        kind: ask.kind,
+        payload: ask.payload,
+        action: ask.action ?? ask.kind,
+        riskLevel: "medium",
+        contextHash: digest(JSON.stringify([requestId, stream, ask.kind, ask.action ?? null, ask.payload])),
+        requestedBy: by.id,
+        timeoutMs,
+        expiresAt: new Date(clock.now() + timeoutMs).toISOString(),
+        rule: "requested",
+      };
+      return { type: "approval_request", payload, source: by };
+    });
+    const approval = this.get(requestId);
+    this.#arm(approval);
+    return approval;
+  }
+
+  list(status?: Approval["status"]): readonly Approval[] {
+    return [...this.#approvals.values()].filter((it) => status === undefined || it.status === status);
+  }
+
+  get(requestId: string): Approval {
+    const approval = this.#approvals.get(requestId);
+    if (approval === undefined) throw new AppError("not_found", { what: "approval", id: requestId });
+    return approval;
+  }
+
+  async resolve(requestId: string, verdict: Omit<ApprovalVerdict, "resolvedBy">, by: Actor): Promise<Approval> {
+    return this.#decide(requestId, { ...verdict, resolvedBy: by.id }, by);
+  }
+
+  /** Ends what is pending without a person's decision; answers how many that were. */
+  async endAll(reason: string): Promise<number> {
+    const pending = this.list("pending");
+    await Promise.all(pending.map((it) => this.#endAs(it, { status: "rejected", resolvedBy: "system", reason })));
+    return pending.length;
+  }
+
+  forgetDecidedBefore(instant: string): void {
+    for (const it of this.list()) {
+      if (it.status !== "pending" && (it.resolvedAt ?? it.requestedAt) < instant) this.#approvals.delete(it.requestId);
+    }
+  }
+
+  #fold(event: StoredEvent): void {
+    const { requestId } = event.payload as { requestId?: string };
+    if (requestId === undefined) return;
+    const next = applyApproval(this.#approvals.get(requestId), event);
+    if (next === undefined) return;
+    this.#approvals.set(requestId, next);
+    if (next.status !== "pending") this.#disarm(requestId);
+  }
+
+  #refuseBadAsk(sessionId: string | undefined, by: Actor): void {
+    const session = sessionId === undefined ? undefined : this.#parts.sessions.get(sessionId);
+    if (session?.status === "closed") {
+      throw new AppError("invalid_transition", { status: "closed", detail: "The session is closed" });
+    }
+    const { maxPendingApprovals } = this.#parts.workspaces.get(session?.workspaceId ?? DEFAULT_WORKSPACE).limits;
+    const pending = this.list("pending").filter((it) => it.requestedBy === by.id).length;
+    if (pending >= maxPendingApprovals) throw new AppError("limit_reached", { limit: "maxPendingApprovals", pending });
+  }
+
+  async #decide(requestId: string, verdict: ApprovalVerdict, source: Actor): Promise<Approval> {
+    const known = this.get(requestId);
+    await this.#parts.journal.record(known.sessionId, "power", () => {
+      const state = this.get(requestId);
+      const expired = Date.parse(state.expiresAt) <= this.#parts.clock.now();
+      const decision = decideApproval(state, verdict, expired);
+      if (decision.ok) return { type: "approval_decision", payload: decision.payload, source };
+      const by = decision.refusal === "approval_decided" ? { resolvedBy: decision.resolvedBy } : {};
+      throw new AppError(decision.refusal, { requestId, ...by });
+    });
+    return this.get(requestId);
+  }
+
+  #arm(approval: Approval): void {
+    const left = Date.parse(approval.expiresAt) - this.#parts.clock.now();
+    const expire = (): void => {
+      void this.#endAs(approval, { status: "expired", resolvedBy: "system" });
+    };
+    this.#timers.set(approval.requestId, startTimer(left, expire));
+  }
+
+  #disarm(requestId: string): void {
+    this.#timers.get(requestId)?.[Symbol.dispose]();
+    this.#timers.delete(requestId);
+  }
+
+  #endOf(sessionId: string): void {
+    for (const it of this.list("pending")) {
+      if (it.sessionId !== sessionId) continue;
+      void this.#endAs(it, { status: "rejected", resolvedBy: "system", reason: "session_closed" });
+    }
+  }
+
+  /** Losing the race to a person's decision is fine; anything else is worth a line in the log. */
+  async #endAs(approval: Approval, verdict: ApprovalVerdict): Promise<void> {
+    try {
+      await this.#decide(approval.requestId, verdict, SYSTEM);
+    } catch (error) {
+      if (error instanceof AppError && error.code !== "storage_unavailable") return;
+      this.#parts.logger.error("the end of an approval could not be stored", { session: approval.sessionId, error });
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Single-use passes that live only in memory: login codes (ten minutes, in a link's fragment) and WebSocket tickets
+ * (30 seconds). Each opens one door once; a restart ends them all (SEC-10).
+ */
+import { AppError } from "../protocol/errors.ts";
+import type { Clock } from "./ports.ts";
+
+const MAX_OPEN = 1000;
+
+export class Passes<T> {
+  readonly #clock: Clock;
+  readonly #lifetimeMs: number;
+  readonly #newSecret: () => string;
+  readonly #open = new Map<string, { readonly value: T; readonly expiresAt: number }>();
+
+  constructor(clock: Clock, lifetimeMs: number, newSecret: () => string) {
+    this.#clock = clock;
+    this.#lifetimeMs = lifetimeMs;
+    this.#newSecret = newSecret;
+  }
+
+  issue(value: T): { readonly secret: string; readonly expiresAt: string } {
+    this.#sweep();
+    if (this.#open.size >= MAX_OPEN) throw new AppError("limit_reached", { limit: "open passes", max: MAX_OPEN });
+    const secret = this.#newSecret();
+    const expiresAt = this.#clock.now() + this.#lifetimeMs;
+    this.#open.set(secret, { value, expiresAt });
+    return { secret, expiresAt: new Date(expiresAt).toISOString() };
+  }
+
+  redeem(secret: string): T | undefined {
+    const pass = this.#open.get(secret);
+    this.#open.delete(secret);
+    return pass !== undefined && pass.expiresAt > this.#clock.now() ? pass.value : undefined;
+  }
+
+  #sweep(): void {
+    const now = this.#clock.now();
+    for (const [secret, pass] of this.#open) if (pass.expiresAt <= now) this.#open.delete(secret);
+  }
+}

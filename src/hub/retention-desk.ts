@@ -1,0 +1,72 @@
+/** Keeps the log and the output within their limits. What still lives keeps its decisions (LOG-9). */
+import { WORKSPACE_STREAM } from "../domain/event.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { ApprovalDesk } from "./approval-desk.ts";
+import type { AnswerStore, ByteStore, Clock, EventLog, Retention } from "./ports.ts";
+import type { SessionDesk } from "./session-desk.ts";
+
+export type RetentionLimits = Omit<Retention, "keep"> & { readonly outputMaxBytes: number };
+
+export type RetentionDeskParts = {
+  readonly log: EventLog;
+  readonly bytes: ByteStore;
+  readonly answers: AnswerStore;
+  readonly sessions: SessionDesk;
+  readonly approvals: ApprovalDesk;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: RetentionLimits;
+};
+
+const EVERY_MS = 10 * 60_000;
+const ANSWERS_KEPT_MS = 24 * 60 * 60_000;
+
+export class RetentionDesk {
+  readonly #parts: RetentionDeskParts;
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(parts: RetentionDeskParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.run(), EVERY_MS);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#running;
+  }
+
+  run(): Promise<void> {
+    this.#running = this.#running
+      .then(() => this.#sweep())
+      .catch((error: unknown) => this.#parts.logger.error("retention failed", { error }));
+    return this.#running;
+  }
+
+  async #sweep(): Promise<void> {
+    const { answers, approvals, bytes, clock, limits, log, logger, sessions } = this.#parts;
+    const live = sessions.list().filter((it) => it.status !== "closed");
+    const pending = approvals.list("pending");
+    const keep = new Set([WORKSPACE_STREAM, ...live.map((it) => it.sessionId), ...pending.map((it) => it.sessionId)]);
+    const pruned = await log.prune({ ...limits, keep });
+    if (pruned.activity + pruned.audit > 0) logger.info("old events removed", { ...pruned });
+
+    const auditFrom = new Date(clock.now() - limits.auditMaxAgeMs).toISOString();
+    sessions.forgetClosedBefore(auditFrom);
+    approvals.forgetDecidedBefore(auditFrom);
+
+    const outputFrom = new Date(clock.now() - limits.activityMaxAgeMs).toISOString();
+    const known = new Map(sessions.list().map((it) => [it.sessionId, it]));
+    for (const stream of await bytes.streams()) {
+      const session = known.get(stream);
+      const over = session === undefined || (session.status === "closed" && session.updatedAt < outputFrom);
+      if (over) await bytes.remove(stream);
+      else await bytes.prune(stream, limits.outputMaxBytes);
+    }
+    await answers.prune(ANSWERS_KEPT_MS);
+  }
+}

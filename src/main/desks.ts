@@ -1,0 +1,65 @@
+/** Opens the stores of one data directory and sets the desks over them: the hub without its doors. */
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { AnswerDesk } from "../hub/answer-desk.ts";
+import { ApprovalDesk } from "../hub/approval-desk.ts";
+import { CredentialDesk } from "../hub/credential-desk.ts";
+import { Journal } from "../hub/journal.ts";
+import { OutputDesk } from "../hub/output-desk.ts";
+import type { Clock, SessionDriver } from "../hub/ports.ts";
+import { RetentionDesk, type RetentionLimits } from "../hub/retention-desk.ts";
+import { SessionDesk } from "../hub/session-desk.ts";
+import { WorkspaceDesk } from "../hub/workspace-desk.ts";
+import type { Logger } from "../lib/logger.ts";
+import { SegmentByteStore } from "../store/segments/segment-byte-store.ts";
+import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+
+export type DeskOptions = {
+  readonly dataDir: string;
+  readonly drivers: readonly SessionDriver[];
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly limits: RetentionLimits;
+};
+
+export type OpenDesks = Awaited<ReturnType<typeof openDesks>>;
+
+export const LOCAL_HOST = "local";
+
+export const newId = (): string => randomUUID();
+export const newSecret = (): string => randomBytes(32).toString("base64url");
+export const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Rejects with `StoreUnusable` when the directory can't serve; then nothing was changed. */
+export async function openDesks({ dataDir, drivers, logger, clock, limits }: DeskOptions) {
+  const store = await openSqliteStore(dataDir, { now: () => clock.now() });
+  const bytes = new SegmentByteStore(dataDir, { now: () => clock.now() });
+  const journal = new Journal(store.events);
+  const output = new OutputDesk(bytes, journal, logger);
+  const workspaces = new WorkspaceDesk(journal, LOCAL_HOST);
+  const sessions = new SessionDesk({ journal, output, workspaces, drivers, logger, newId });
+  const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
+  const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });
+  const answers = new AnswerDesk(store.answers);
+  const { events: log, answers: answerStore } = store;
+  const retention = new RetentionDesk({ log, bytes, answers: answerStore, sessions, approvals, clock, logger, limits });
+
+  try {
+    await workspaces.start();
+    await credentials.start();
+    await sessions.start();
+    await approvals.start();
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+  retention.start();
+
+  const close = async (): Promise<void> => {
+    await retention.stop();
+    approvals.stop();
+    credentials.stop();
+    await bytes.close();
+    await store.close();
+  };
+  return { store, log, bytes, output, workspaces, sessions, approvals, credentials, answers, retention, close };
+}

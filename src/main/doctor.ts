@@ -1,0 +1,114 @@
+/** What works here, what does not, and what to do about it. `npm start` and `sidestick doctor` say the same. */
+import { access, constants, stat } from "node:fs/promises";
+import type { SessionDriver } from "../hub/ports.ts";
+import { SESSION_KINDS } from "../domain/session.ts";
+import type { Check } from "../protocol/hub.ts";
+import { openPeerReader } from "../server/peer.ts";
+import type { SqliteStore } from "../store/sqlite/sqlite-store.ts";
+import type { Settings } from "./settings.ts";
+
+export type HubCheckParts = {
+  readonly settings: Settings;
+  readonly drivers: readonly SessionDriver[];
+  readonly store: SqliteStore;
+  readonly socketPath: string;
+};
+
+const MIN_NODE = 24;
+
+/** Asked of a running hub. */
+export async function hubChecks({ settings, drivers, store, socketPath }: HubCheckParts): Promise<Check[]> {
+  return [
+    nodeCheck(),
+    await dataDirCheck(settings.dataDir),
+    storeCheck(store),
+    { name: "operator socket", state: "ready", needed: true, detail: socketPath },
+    ...kindChecks(drivers),
+  ];
+}
+
+/** Asked where no hub runs. */
+export async function localChecks(dataDir: string): Promise<Check[]> {
+  const hub: Check = {
+    name: "hub",
+    state: "missing",
+    needed: true,
+    detail: `It isn't running on ${dataDir}.`,
+    remedy: "Start it: npm start",
+  };
+  return [hub, nodeCheck(), await dataDirCheck(dataDir), await peerCheck()];
+}
+
+function nodeCheck(): Check {
+  const { node } = process.versions;
+  const detail = `Node ${node}`;
+  if (Number.parseInt(node, 10) >= MIN_NODE) return { name: "runtime", state: "ready", needed: true, detail };
+  return {
+    name: "runtime",
+    state: "missing",
+    needed: true,
+    detail,
+    remedy: `Sidestick needs Node ${MIN_NODE}: run it by npm start`,
+  };
+}
+
+function storeCheck(store: SqliteStore): Check {
+  const problem = store.problem();
+  if (problem === undefined)
+    return { name: "store", state: "ready", needed: true, detail: `SQLite ${store.sqliteVersion}, ${store.file}` };
+  return {
+    name: "store",
+    state: "missing",
+    needed: true,
+    detail: problem,
+    remedy: "Look at the disk, then restart the hub",
+  };
+}
+
+async function dataDirCheck(dataDir: string): Promise<Check> {
+  const base = { name: "data directory", needed: true };
+  try {
+    await access(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    const { mode } = await stat(dataDir);
+    if ((mode & 0o077) === 0) return { ...base, state: "ready", detail: dataDir };
+    return {
+      ...base,
+      state: "degraded",
+      detail: `Others on this machine can enter ${dataDir}.`,
+      remedy: `chmod 700 ${dataDir}`,
+    };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return { ...base, state: "ready", detail: `${dataDir} will be made at the first start` };
+    return {
+      ...base,
+      state: "missing",
+      detail: `${dataDir} can't be used (${code}).`,
+      remedy: "Choose another: --data-dir DIR",
+    };
+  }
+}
+
+async function peerCheck(): Promise<Check> {
+  const base = { name: "peer credentials", needed: true };
+  try {
+    await openPeerReader();
+    return { ...base, state: "ready", detail: "the kernel names who calls the operator socket" };
+  } catch (error) {
+    return { ...base, state: "missing", detail: (error as Error).message, remedy: "Run npm install again" };
+  }
+}
+
+function kindChecks(drivers: readonly SessionDriver[]): Check[] {
+  return SESSION_KINDS.map((kind) => {
+    const base = { name: `${kind} sessions`, needed: false };
+    const driver = drivers.find((it) => it.kind === kind);
+    if (driver !== undefined) return { ...base, state: "ready", detail: `on host ${driver.hostId}` };
+    return {
+      ...base,
+      state: "missing",
+      detail: "This version has no driver for them yet.",
+      remedy: "Update Sidestick when it has",
+    };
+  });
+}

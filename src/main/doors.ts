@@ -1,0 +1,63 @@
+/** The doors over a set of desks: HTTP with its pages and probes, WebSocket, MCP. */
+import type { Passes } from "../hub/passes.ts";
+import type { Logger } from "../lib/logger.ts";
+import type { Check } from "../protocol/hub.ts";
+import { Authenticator } from "../server/authenticate.ts";
+import { Dispatcher } from "../server/dispatcher.ts";
+import { HttpDoor } from "../server/http-door.ts";
+import type { Doors } from "../server/listener.ts";
+import { cookieShape, createLoginDoor } from "../server/login-door.ts";
+import { mcpHttpDoor } from "../server/mcp/http-door.ts";
+import { Metrics } from "../server/metrics.ts";
+import { createHandlers, type Desks } from "../server/operations/handlers.ts";
+import { OriginGuard } from "../server/origin.ts";
+import { createPagesDoor } from "../server/pages-door.ts";
+import { createProbesDoor } from "../server/probes-door.ts";
+import { StreamDoor } from "../server/stream-door.ts";
+import { digest, newId, type OpenDesks } from "./desks.ts";
+import { VERSION } from "./version.ts";
+
+export type DoorOptions = {
+  readonly desks: OpenDesks;
+  readonly loginCodes: Passes<{ readonly name: string }>;
+  readonly tickets: Desks["tickets"];
+  readonly port: number;
+  readonly publicUrl: string | undefined;
+  /** Where people reach the hub. */
+  readonly url: string;
+  readonly checks: () => Promise<Check[]>;
+  readonly logger: Logger;
+  readonly hubEnds: AbortSignal;
+};
+
+export async function createDoors(options: DoorOptions): Promise<Doors> {
+  const { desks, loginCodes, tickets, port, publicUrl, url, checks, logger, hubEnds } = options;
+  const { answers, credentials, log, output, sessions } = desks;
+  const cookie = cookieShape(port, publicUrl);
+  const origins = new OriginGuard(port, publicUrl);
+  const authenticator = new Authenticator({ credentials, tickets, origins, cookieName: cookie.name, hubEnds });
+  const metrics: Metrics = new Metrics(log, sessions, () => streams.viewers);
+  const handlers = createHandlers(
+    { ...desks, loginCodes, tickets },
+    { version: VERSION, checks, publicUrl: () => url },
+  );
+  const onCall = (name: string, code: string, seconds: number): void => metrics.call(name, code, seconds);
+  const dispatcher = new Dispatcher({ handlers, answers, logger, newId, digest, onCall });
+  const streams = new StreamDoor({ authenticator, dispatcher, log, output, sessions, hubEnds });
+  const mcp = mcpHttpDoor({
+    version: VERSION,
+    call: (name, input, context) => dispatcher.call(name, input, context),
+    onFault: ({ id, error }) => logger.error("an MCP call failed by a fault of ours", { id, error }),
+  });
+  const readiness = () => {
+    const problem = hubEnds.aborted ? "the hub goes down" : desks.store.problem();
+    return { ready: problem === undefined, reasons: problem === undefined ? [] : [problem] };
+  };
+  const publicDoors = [
+    createProbesDoor(VERSION, readiness, metrics),
+    createLoginDoor({ credentials, loginCodes, authenticator, cookie }),
+    await createPagesDoor(VERSION),
+  ];
+  const http = new HttpDoor({ authenticator, dispatcher, log, mcp, publicDoors, hubEnds });
+  return { request: http.serve.bind(http), upgrade: streams.upgrade.bind(streams) };
+}

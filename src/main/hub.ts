@@ -1,0 +1,92 @@
+/** The hub: desks behind doors, listening on loopback and on the operator's socket. */
+import { mkdir } from "node:fs/promises";
+import type { AddressInfo } from "node:net";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { Passes } from "../hub/passes.ts";
+import type { SessionDriver } from "../hub/ports.ts";
+import { createLogger, type Logger } from "../lib/logger.ts";
+import type { Check } from "../protocol/hub.ts";
+import { type Listener, listenForOperator, listenOnLoopback, LOOPBACK } from "../server/listener.ts";
+import { openPeerReader } from "../server/peer.ts";
+import { newSecret, type OpenDesks, openDesks } from "./desks.ts";
+import { hubChecks } from "./doctor.ts";
+import { createDoors } from "./doors.ts";
+import { LogFile } from "./log-file.ts";
+import type { Settings } from "./settings.ts";
+import { VERSION } from "./version.ts";
+
+const LOGIN_CODE_MS = 10 * 60_000;
+const TICKET_MS = 30_000;
+const DAY_MS = 86_400_000;
+const MB = 1024 * 1024;
+
+const clock = { now: () => Date.now() };
+
+export type RunningHub = {
+  readonly url: string;
+  readonly port: number;
+  readonly loginLink: () => string;
+  readonly checks: () => Promise<Check[]>;
+  readonly close: () => Promise<void>;
+};
+
+/** Rejects when it can't start; then nothing is left open. */
+export async function startHub(settings: Settings, drivers: readonly SessionDriver[]): Promise<RunningHub> {
+  await using opened = new AsyncDisposableStack();
+  await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
+  const logFile = new LogFile(join(settings.dataDir, "hub.log"));
+  opened.defer(() => logFile.close());
+  const logger = createLogger(settings.logLevel, (line) => logFile.write(line));
+  opened.defer(() => logger.info("the hub is down"));
+  const limits = limitsOf(settings);
+  const desks = await openDesks({ dataDir: settings.dataDir, drivers, logger, clock, limits });
+  opened.defer(() => desks.close());
+  const tcp = await listenOnLoopback(settings.port);
+  opened.defer(() => tcp.close());
+  const socketPath = join(settings.dataDir, "hub.sock");
+  const ownerUid = process.geteuid?.() ?? 0;
+  const unix = await listenForOperator({ path: socketPath, peerOf: await openPeerReader(), ownerUid });
+  opened.defer(() => unix.close());
+
+  const checks = () => hubChecks({ settings, drivers, store: desks.store, socketPath });
+  const hub = await openDoors({ settings, desks, tcp, unix, checks, logger });
+  const closing = opened.move();
+  closing.defer(() => hub.ends.abort());
+  return { ...hub, checks, close: () => closing.disposeAsync() };
+}
+
+type HubParts = {
+  readonly settings: Settings;
+  readonly desks: OpenDesks;
+  readonly tcp: Listener;
+  readonly unix: Listener;
+  readonly checks: () => Promise<Check[]>;
+  readonly logger: Logger;
+};
+
+async function openDoors({ settings, desks, tcp, unix, checks, logger }: HubParts) {
+  const { port } = tcp.server.address() as AddressInfo;
+  const { publicUrl } = settings;
+  const url = publicUrl ?? `http://${LOOPBACK}:${port}`;
+  const person = userInfo().username;
+  const ends = new AbortController();
+  const loginCodes = new Passes<{ name: string }>(clock, LOGIN_CODE_MS, newSecret);
+  const tickets = new Passes<{ tokenId: string | undefined; name: string }>(clock, TICKET_MS, newSecret);
+  const hubEnds = ends.signal;
+  const doors = await createDoors({ desks, loginCodes, tickets, port, publicUrl, url, checks, logger, hubEnds });
+  tcp.open(doors, { via: "tcp" });
+  unix.open(doors, { via: "operator_socket", person });
+  logger.info("the hub is up", { url, version: VERSION, pid: process.pid });
+  return { url, port, ends, loginLink: () => `${url}/login#code=${loginCodes.issue({ name: person }).secret}` };
+}
+
+function limitsOf(settings: Settings) {
+  return {
+    activityMaxAgeMs: settings.keepActivityDays * DAY_MS,
+    activityMaxBytes: settings.keepActivityMb * MB,
+    auditMaxAgeMs: settings.keepAuditDays * DAY_MS,
+    auditMaxBytes: settings.keepAuditMb * MB,
+    outputMaxBytes: settings.keepOutputMb * MB,
+  };
+}

@@ -1,0 +1,76 @@
+/** `sidestick up`: the hub in the foreground, until somebody ends it. */
+import type { SessionDriver } from "../hub/ports.ts";
+import type { Check } from "../protocol/hub.ts";
+import { StoreUnusable } from "../store/sqlite/store-unusable.ts";
+import { type RunningHub, startHub } from "./hub.ts";
+import { readSettings, SettingsError, settingsHelp, type Settings } from "./settings.ts";
+import { VERSION } from "./version.ts";
+
+/** Resolves with the exit code when the hub has ended. `drivers` is for compositions other than the product's. */
+export async function runUp(argv: readonly string[], drivers: readonly SessionDriver[] = []): Promise<number> {
+  if (argv.includes("--help") || argv.includes("-h")) {
+    console.log(settingsHelp());
+    return 0;
+  }
+  // Whatever we make is for its owner alone.
+  process.umask(0o077);
+  let settings: Settings;
+  try {
+    settings = readSettings(argv, process.env);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    console.error(`sidestick: ${error.message}`);
+    return 2;
+  }
+  let hub: RunningHub;
+  try {
+    hub = await startHub(settings, drivers);
+  } catch (error) {
+    console.error(`sidestick: ${whyNot(error, settings)}`);
+    return 1;
+  }
+  await greet(hub, settings);
+  const signal = await nextSignal();
+  console.log(signal === "SIGINT" ? "\nThe hub goes down …" : "The hub goes down …");
+  process.once("SIGINT", () => process.exit(130));
+  await hub.close();
+  return 0;
+}
+
+async function greet(hub: RunningHub, settings: Settings): Promise<void> {
+  console.log(`Sidestick ${VERSION}`);
+  console.log(`  Address   ${hub.url}`);
+  console.log(`  Log in    ${hub.loginLink()}   (once, within 10 minutes)`);
+  console.log(`  Data      ${settings.dataDir}`);
+  for (const check of await hub.checks()) console.log(`  ${lineOf(check)}`);
+  console.log("Ready. Ctrl+C ends the hub.");
+}
+
+function lineOf({ name, state, detail, remedy }: Check): string {
+  const mark = { ready: "✓", degraded: "!", missing: "✗" }[state];
+  return [`${mark} ${name}:`, detail, ...(state === "degraded" && remedy !== undefined ? [remedy] : [])].join(" ");
+}
+
+function nextSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve(signal));
+  });
+}
+
+function whyNot(error: unknown, settings: Settings): string {
+  if (error instanceof StoreUnusable) return [error.message, error.remedy].filter(Boolean).join(" ");
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
+    case "EADDRINUSE":
+      return `Port ${settings.port} on 127.0.0.1 is taken. End what uses it, or choose another: --port PORT`;
+    case "EACCES":
+    case "EPERM":
+    case "EROFS":
+    case "ENOTDIR":
+    case "EEXIST":
+    case "ENOSPC":
+      return `The hub can't write in ${settings.dataDir} (${code}). Choose a directory that you may write: --data-dir DIR`;
+    default:
+      return message;
+  }
+}

@@ -1,0 +1,40 @@
+/** Reads a request's JSON body, strictly and within a limit. */
+import type { IncomingMessage } from "node:http";
+import { parseStrictJson, StrictJsonError } from "../lib/strict-json.ts";
+import { AppError } from "../protocol/errors.ts";
+
+/** Holds 1 MiB of input even when every character of it is written as an escape. */
+const BODY_LIMIT = 8 * 1024 * 1024;
+
+/** Undefined for an empty body. */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  const bytes = await readBytes(request);
+  if (bytes.length === 0) return undefined;
+  // A page of another origin may post text/plain without asking first; JSON makes the browser ask.
+  if (!/^application\/json *(;|$)/i.test(request.headers["content-type"] ?? "")) {
+    throw new AppError("invalid_request", { detail: "The body must be sent as Content-Type: application/json" });
+  }
+  try {
+    return parseStrictJson(bytes);
+  } catch (error) {
+    if (!(error instanceof StrictJsonError)) throw error;
+    throw new AppError("invalid_request", { detail: `The body is refused: ${error.message}` }, { cause: error });
+  }
+}
+
+async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const declared = Number(request.headers["content-length"] ?? 0);
+  if (declared > BODY_LIMIT) throw tooLarge();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BODY_LIMIT) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(): AppError {
+  return new AppError("too_large", { limit: BODY_LIMIT, detail: `A body may have at most ${BODY_LIMIT} bytes` });
+}

@@ -1,0 +1,148 @@
+/**
+ * HTTP: the operations of the table under their paths, server-sent events, MCP, pages and probes. Every request
+ * passes the address check and, but for the few public pages, authentication. Rules HTP-1..HTP-10.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { EventLog } from "../hub/ports.ts";
+import { AppError } from "../protocol/errors.ts";
+import { Sequence } from "../protocol/common.ts";
+import { pathKeys } from "../protocol/operation.ts";
+import type { CallName, ParsedInput } from "../protocol/operations.ts";
+import type { Authenticator, Connection } from "./authenticate.ts";
+import { readJson } from "./body.ts";
+import type { Caller } from "./caller.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { visibleFilter } from "./operations/events.ts";
+import { sendJson, sendProblem, setSafeHeaders } from "./responses.ts";
+import { findRoute, inputFromQuery, type Route } from "./routes.ts";
+import { streamEvents } from "./sse.ts";
+
+/** Answers a request outside the operation table; false if it isn't for it. */
+export type PublicDoor = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean | Promise<boolean>;
+
+export type McpDoor = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: Caller,
+  body: unknown,
+) => Promise<void>;
+
+export type HttpDoorParts = {
+  readonly authenticator: Authenticator;
+  readonly dispatcher: Dispatcher;
+  readonly log: EventLog;
+  readonly mcp: McpDoor;
+  readonly publicDoors: readonly PublicDoor[];
+  /** Aborted when the hub goes down. */
+  readonly hubEnds: AbortSignal;
+};
+
+export class HttpDoor {
+  readonly #parts: HttpDoorParts;
+
+  constructor(parts: HttpDoorParts) {
+    this.#parts = parts;
+  }
+
+  async serve(request: IncomingMessage, response: ServerResponse, connection: Connection): Promise<void> {
+    if (this.#parts.hubEnds.aborted) {
+      // On its way down the hub starts nothing new; whoever reconnects over a kept connection finds it gone.
+      request.socket.destroy();
+      return;
+    }
+    setSafeHeaders(response);
+    try {
+      await this.#route(request, response, connection);
+    } catch (error) {
+      const known = this.#parts.dispatcher.explain(error, `${request.method} ${request.url?.split("?")[0]}`);
+      sendProblem(response, known);
+    }
+  }
+
+  async #route(request: IncomingMessage, response: ServerResponse, connection: Connection): Promise<void> {
+    const { authenticator, mcp, publicDoors } = this.#parts;
+    authenticator.checkAddress(request, connection);
+    const url = parseTarget(request.url);
+    for (const door of publicDoors) if (await door(request, response, url)) return;
+
+    const route = url.pathname === "/mcp" ? undefined : findRoute(request.method ?? "GET", url.pathname);
+    const caller = authenticator.authenticate(request, connection);
+    if (url.pathname === "/mcp")
+      return mcp(request, response, caller, request.method === "POST" ? await readJson(request) : undefined);
+    if (route === undefined) throw new AppError("not_found", { detail: `Nothing is at ${url.pathname.slice(0, 200)}` });
+    if (route.operation.kind === "stream") return this.#stream(route, { request, response, url, caller });
+    return this.#call(route, { request, response, url, caller });
+  }
+
+  async #call(route: Route, exchange: Exchange): Promise<void> {
+    const { request, response, caller } = exchange;
+    this.#parts.dispatcher.admit(route.name, caller);
+    const input = await readInput(route, exchange);
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const answer = await this.#parts.dispatcher.call(route.name as CallName, input, {
+      caller,
+      signal: gone.signal,
+      idempotencyKey: idempotencyKeyOf(request),
+    });
+    sendJson(response, route.operation.status, answer);
+  }
+
+  async #stream(route: Route, exchange: Exchange): Promise<void> {
+    const { request, response, caller } = exchange;
+    const op = this.#parts.dispatcher.admit(route.name, caller);
+    const parsed = op.input.strict().safeParse(await readInput(route, exchange));
+    if (!parsed.success) throw new AppError("invalid_request", { detail: parsed.error.issues[0]?.message ?? "" });
+    const input = parsed.data as ParsedInput<"event.stream">;
+    const filter = visibleFilter(input, caller);
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    const signal = AbortSignal.any([gone.signal, caller.revoked, this.#parts.hubEnds]);
+    await streamEvents(this.#parts.log, { ...filter, after: lastEventId(request) ?? input.after }, response, signal);
+  }
+}
+
+type Exchange = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  readonly caller: Caller;
+};
+
+function parseTarget(target: string | undefined): URL {
+  if (target === undefined || !target.startsWith("/") || !URL.canParse(target, "http://hub")) {
+    throw new AppError("invalid_request", { detail: "The request target must be a path" });
+  }
+  // A path beginning with // would be taken for a host.
+  return new URL(`http://hub${target.replace(/^\/+/, "/")}`);
+}
+
+async function readInput(route: Route, { request, url }: Exchange): Promise<unknown> {
+  const { operation: op, parameters } = route;
+  if (op.method === "GET" || op.method === "DELETE") return { ...inputFromQuery(op, url.searchParams), ...parameters };
+  if (url.search !== "")
+    throw new AppError("invalid_request", { detail: `${op.method} takes its input as a JSON body` });
+  const given = await readJson(request);
+  const body = given === undefined ? {} : given;
+  if (typeof body !== "object" || body === null || Array.isArray(body)) {
+    throw new AppError("invalid_request", { detail: "The body must be a JSON object" });
+  }
+  const twice = pathKeys(op.path).find((key) => Object.hasOwn(body, key));
+  if (twice !== undefined) throw new AppError("invalid_request", { detail: `${twice} belongs in the path only` });
+  return { ...body, ...parameters };
+}
+
+function idempotencyKeyOf(request: IncomingMessage): string | undefined {
+  const key = request.headers["idempotency-key"];
+  if (key === undefined) return undefined;
+  if (typeof key === "string" && /^[\x21-\x7e]{1,200}$/.test(key)) return key;
+  throw new AppError("invalid_request", { detail: "Idempotency-Key must be 1 to 200 visible ASCII characters" });
+}
+
+function lastEventId(request: IncomingMessage): number | undefined {
+  const value = request.headers["last-event-id"];
+  if (value === undefined || value === "") return undefined;
+  const parsed = Sequence.safeParse(Number(value));
+  if (!parsed.success) throw new AppError("invalid_request", { detail: "Last-Event-ID must be a sequence number" });
+  return parsed.data;
+}

@@ -1,0 +1,98 @@
+/**
+ * The two places where the hub listens: TCP on loopback, where the credential alone counts, and the operator's unix
+ * socket, where the kernel says who calls (SEC-14, SEC-15).
+ */
+import { once } from "node:events";
+import { chmod, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { Connection } from "./authenticate.ts";
+import type { PeerReader } from "./peer.ts";
+
+export type Doors = {
+  readonly request: (request: IncomingMessage, response: ServerResponse, connection: Connection) => Promise<void>;
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer, connection: Connection) => void;
+};
+
+export const LOOPBACK = "127.0.0.1";
+
+/** A place that listens. What arrives before its doors are open waits: the port is known only once it is ours. */
+export class Listener {
+  readonly server: Server;
+  readonly #doors = Promise.withResolvers<{ readonly doors: Doors; readonly connection: Connection }>();
+
+  constructor() {
+    this.server = newServer();
+    this.server.on("request", (request, response) => {
+      void this.#doors.promise.then(({ doors, connection }) => doors.request(request, response, connection));
+    });
+    this.server.on("upgrade", (request, socket, head) => {
+      socket.on("error", () => socket.destroy());
+      void this.#doors.promise.then(({ doors, connection }) => doors.upgrade(request, socket, head, connection));
+    });
+    this.server.on("clientError", (_error, socket) => {
+      if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    });
+  }
+
+  open(doors: Doors, connection: Connection): void {
+    this.#doors.resolve({ doors, connection });
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.server, "close");
+    this.server.close();
+    this.server.closeIdleConnections();
+    // Whoever is still being answered gets a moment, then the line is cut.
+    const cut = setTimeout(() => this.server.closeAllConnections(), 2000);
+    await closed;
+    clearTimeout(cut);
+  }
+}
+
+/** Rejects with Node's own error (EADDRINUSE, EACCES) when the port can't be had. */
+export async function listenOnLoopback(port: number): Promise<Listener> {
+  const listener = new Listener();
+  listener.server.listen({ host: LOOPBACK, port, exclusive: true });
+  await once(listener.server, "listening");
+  return listener;
+}
+
+export type OperatorSocket = {
+  readonly path: string;
+  readonly peerOf: PeerReader;
+  readonly ownerUid: number;
+};
+
+/** Only for whoever holds the data directory's lock: a socket file left behind by a dead hub is removed. */
+export async function listenForOperator({ path, peerOf, ownerUid }: OperatorSocket): Promise<Listener> {
+  await rm(path, { force: true });
+  const listener = new Listener();
+  listener.server.on("connection", (socket: Socket) => {
+    if (!isOwner(socket, peerOf, ownerUid)) socket.destroy();
+  });
+  listener.server.listen(path);
+  await once(listener.server, "listening");
+  await chmod(path, 0o600);
+  return listener;
+}
+
+function newServer(): Server {
+  return createServer({
+    headersTimeout: 10_000,
+    requestTimeout: 60_000,
+    keepAliveTimeout: 65_000,
+    requireHostHeader: false,
+    // Two Host or Authorization headers must be seen as two, not joined.
+    joinDuplicateHeaders: false,
+  });
+}
+
+function isOwner(socket: Socket, peerOf: PeerReader, ownerUid: number): boolean {
+  try {
+    return peerOf(socket).uid === ownerUid;
+  } catch {
+    return false;
+  }
+}

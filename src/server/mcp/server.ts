@@ -1,0 +1,112 @@
+/**
+ * The MCP server for one caller. It holds no state between calls and decides nothing: it checks the arguments
+ * against the schema that it advertises and hands them to `call`. Rules in docs/spec/mcp.md.
+ */
+import { randomUUID } from "node:crypto";
+import {
+  type CallToolResult,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import type { z } from "zod";
+import type { Role } from "../../domain/actor.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { CallName } from "../../protocol/operations.ts";
+import { answerOf, failureOf } from "./answers.ts";
+import { instructionsFor } from "./instructions.ts";
+import { type McpTool, toolsFor } from "./tools.ts";
+
+/** Runs one operation on unparsed input. Throws `AppError` for what the caller can act on. */
+export type ToolCall = (
+  name: CallName,
+  input: unknown,
+  context: { readonly signal: AbortSignal; readonly idempotencyKey?: string | undefined },
+) => Promise<unknown>;
+
+/** Told of each error that is not an `AppError`; the caller sees only the id. */
+export type OnFault = (fault: { readonly id: string; readonly error: unknown }) => void;
+
+export type McpServerOptions = {
+  readonly version: string;
+  readonly role: Role;
+  readonly call: ToolCall;
+  readonly onFault: OnFault;
+};
+
+/** Where a client may put what HTTP calls `Idempotency-Key`. */
+export const IDEMPOTENCY_META_KEY = "sidestick/idempotencyKey";
+
+/** The tools change only with the version and the role, so a client may keep them for a while, but for itself alone. */
+const CACHE_HINT = { ttlMs: 300_000, cacheScope: "private" } as const;
+
+/** A body of thousands of wrong keys gets no answer of the same size. */
+const MAX_ISSUES = 20;
+
+export function buildMcpServer(options: McpServerOptions): Server {
+  const tools = toolsFor(options.role);
+  const server = new Server(
+    { name: "sidestick", title: "Sidestick", version: options.version },
+    {
+      capabilities: { tools: {} },
+      instructions: instructionsFor(tools),
+      cacheHints: { "tools/list": CACHE_HINT, "server/discover": CACHE_HINT },
+      inputRequired: { legacyShim: false },
+      requestState: { verify: refuseState },
+    },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: [...tools.values()].map((tool) => tool.definition) }));
+  server.setRequestHandler("tools/call", (request, context) => {
+    const tool = tools.get(request.params.name);
+    // The same for a tool that is not and one that is not for this role.
+    if (tool === undefined)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `No such tool: ${request.params.name}`);
+    return callTool(options, tool, request.params.arguments ?? {}, context.mcpReq);
+  });
+  return server;
+}
+
+async function callTool(
+  { call, onFault }: McpServerOptions,
+  tool: McpTool,
+  input: unknown,
+  { signal, _meta: meta }: ServerContext["mcpReq"],
+): Promise<CallToolResult> {
+  try {
+    checkInput(tool.input, input);
+    const value = await call(tool.operation, input, { signal, idempotencyKey: idempotencyKeyOf(meta) });
+    return answerOf(tool, value);
+  } catch (error) {
+    // Cancelled: nobody hears an answer, and the abort that `call` throws is no fault.
+    if (signal.aborted) throw error;
+    return failureOf(error instanceof AppError ? error : faultOf(error, onFault));
+  }
+}
+
+function checkInput(schema: z.ZodObject, input: unknown): void {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return;
+  const errors = parsed.error.issues
+    .slice(0, MAX_ISSUES)
+    .map(({ path, message }) => ({ path: path.map(String).join("."), message }));
+  const detail = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
+  throw new AppError("invalid_request", { detail, errors });
+}
+
+function idempotencyKeyOf(meta: Record<string, unknown> | undefined): string | undefined {
+  const key = meta?.[IDEMPOTENCY_META_KEY];
+  if (key === undefined || typeof key === "string") return key;
+  throw new AppError("invalid_request", { detail: `_meta ${IDEMPOTENCY_META_KEY} must be a string` });
+}
+
+function faultOf(error: unknown, onFault: OnFault): AppError {
+  const id = randomUUID();
+  onFault({ id, error });
+  return new AppError("internal", { id }, { cause: error });
+}
+
+/** We never hand out a state, so whatever comes back as one was made by somebody else. */
+function refuseState(): never {
+  throw new Error("no request state is ever issued");
+}

@@ -1,0 +1,109 @@
+/** Every operation's handler: input → one call of a desk → output. */
+import type { ApprovalDesk } from "../../hub/approval-desk.ts";
+import type { CredentialDesk } from "../../hub/credential-desk.ts";
+import type { Passes } from "../../hub/passes.ts";
+import type { EventLog } from "../../hub/ports.ts";
+import type { SessionDesk } from "../../hub/session-desk.ts";
+import type { WorkspaceDesk } from "../../hub/workspace-desk.ts";
+import type { Check } from "../../protocol/hub.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Handlers } from "../dispatcher.ts";
+import { listEvents } from "./events.ts";
+
+export type Desks = {
+  readonly log: EventLog;
+  readonly sessions: SessionDesk;
+  readonly approvals: ApprovalDesk;
+  readonly workspaces: WorkspaceDesk;
+  readonly credentials: CredentialDesk;
+  readonly loginCodes: Passes<{ readonly name: string }>;
+  readonly tickets: Passes<{ readonly tokenId: string | undefined; readonly name: string }>;
+};
+
+export type HubFacts = {
+  readonly version: string;
+  readonly checks: () => Promise<Check[]>;
+  /** Where people reach the hub. */
+  readonly publicUrl: () => string;
+};
+
+export function createHandlers(desks: Desks, facts: HubFacts): Handlers {
+  return {
+    ...sessionHandlers(desks),
+    ...approvalHandlers(desks),
+    ...credentialHandlers(desks, facts),
+    ...hubHandlers(desks, facts),
+  };
+}
+
+function sessionHandlers({ log, sessions, workspaces }: Desks) {
+  return {
+    "session.create": (input, { caller }) => sessions.create(input, caller.actor),
+    "session.list": (input) =>
+      sessions
+        .list()
+        .filter((it) => input.status === undefined || it.status === input.status)
+        .filter((it) => input.conversationId === undefined || it.conversationId === input.conversationId)
+        .filter((it) => input.workspaceId === undefined || it.workspaceId === input.workspaceId),
+    "session.get": ({ sessionId }) => sessions.get(sessionId),
+    "session.pause": ({ sessionId }, { caller }) => sessions.pause(sessionId, caller.actor),
+    "session.resume": ({ sessionId }, { caller }) => sessions.resume(sessionId, caller.actor),
+    "session.close": ({ sessionId }, { caller }) => sessions.close(sessionId, caller.actor),
+    "session.input": async ({ sessionId, data, data_b64 }, { caller }) => {
+      const bytes = data === undefined ? Buffer.from(data_b64 ?? "", "base64") : Buffer.from(data);
+      await sessions.input(sessionId, bytes, caller.actor);
+      return { ok: true, bytes: bytes.length };
+    },
+    "event.list": (input, context) => listEvents(log, input, context),
+    "snapshot.get": () => ({ sessions: [...sessions.list()], eventCursor: log.head }),
+    "workspace.list": () => [...workspaces.list()],
+    "workspace.get": ({ workspaceId }) => workspaces.get(workspaceId),
+    "workspace.put": (input, { caller }) => workspaces.put(input, caller.actor),
+  } satisfies Partial<Handlers>;
+}
+
+function approvalHandlers({ approvals }: Desks) {
+  return {
+    "approval.request": (input, { caller }) => approvals.request(input, caller.actor),
+    "approval.list": ({ status, sessionId }) =>
+      approvals.list(status).filter((it) => sessionId === undefined || it.sessionId === sessionId),
+    "approval.get": ({ requestId }) => approvals.get(requestId),
+    "approval.resolve": ({ requestId, status, reason }, { caller }) =>
+      approvals.resolve(requestId, { status, ...(reason === undefined ? {} : { reason }) }, caller.actor),
+  } satisfies Partial<Handlers>;
+}
+
+function credentialHandlers({ credentials, loginCodes, tickets }: Desks, facts: HubFacts) {
+  return {
+    "token.create": async ({ role, name, expiresInSeconds }, { caller }) => {
+      const lifetimeMs = expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000;
+      const { token, secret } = await credentials.create({ kind: "token", role, name, lifetimeMs }, caller.actor);
+      return { ...token, token: secret };
+    },
+    "token.list": () => [...credentials.list()],
+    "token.revoke": ({ tokenId }, { caller }) => credentials.revoke(tokenId, caller.actor),
+    "stream.ticket": (_input, { caller }) => {
+      const { secret, expiresAt } = tickets.issue({ tokenId: caller.tokenId, name: caller.actor.id });
+      return { ticket: secret, expiresAt };
+    },
+    "login.link": (_input, { caller }) => {
+      const { secret, expiresAt } = loginCodes.issue({ name: caller.actor.id });
+      return { url: `${facts.publicUrl()}/login#code=${secret}`, expiresAt };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function hubHandlers({ approvals, sessions }: Desks, facts: HubFacts) {
+  return {
+    "hub.whoami": (_input, { caller }) => ({ role: caller.role, ...caller.actor }),
+    "hub.doctor": async () => {
+      const checks = await facts.checks();
+      return { ok: checks.every((it) => it.state !== "missing" || !it.needed), version: facts.version, checks };
+    },
+    "hub.reset": async (_input, { caller }) => {
+      if (caller.actor.kind !== "person") throw new AppError("forbidden");
+      const endedApprovals = await approvals.endAll("reset");
+      return { ok: true, endedApprovals, closedSessions: await sessions.closeAll(caller.actor, "reset") };
+    },
+  } satisfies Partial<Handlers>;
+}

@@ -1,0 +1,74 @@
+/** WebSocket openings at `/stream`: address check, credential, subprotocol; then a `Viewer` has the socket. */
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import { AppError, ERRORS, problemOf } from "../protocol/errors.ts";
+import { SUBPROTOCOL } from "../protocol/stream.ts";
+import type { Authenticator, Connection } from "./authenticate.ts";
+import type { Caller } from "./caller.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { Viewer, type ViewerParts } from "./viewer.ts";
+
+/** A frame holds one input of at most 1 MiB, written as escapes at worst. */
+const MAX_FRAME_BYTES = 8 * 1024 * 1024;
+
+export type StreamDoorParts = ViewerParts & {
+  readonly authenticator: Authenticator;
+  readonly dispatcher: Dispatcher;
+  readonly hubEnds: AbortSignal;
+};
+
+export class StreamDoor {
+  readonly #parts: StreamDoorParts;
+  readonly #sockets: WebSocketServer;
+
+  constructor(parts: StreamDoorParts) {
+    this.#parts = parts;
+    this.#sockets = new WebSocketServer({
+      noServer: true,
+      maxPayload: MAX_FRAME_BYTES,
+      perMessageDeflate: false,
+      handleProtocols: () => SUBPROTOCOL,
+    });
+  }
+
+  get viewers(): number {
+    return this.#sockets.clients.size;
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, connection: Connection): void {
+    socket.on("error", () => socket.destroy());
+    let caller: Caller;
+    try {
+      caller = this.#admit(request, connection);
+    } catch (error) {
+      refuse(socket, this.#parts.dispatcher.explain(error, "stream"));
+      return;
+    }
+    this.#sockets.handleUpgrade(request, socket, head, (webSocket: WebSocket) => {
+      new Viewer(webSocket, caller, this.#parts).start(this.#parts.hubEnds);
+    });
+  }
+
+  #admit(request: IncomingMessage, connection: Connection): Caller {
+    const { authenticator, dispatcher } = this.#parts;
+    authenticator.checkAddress(request, connection);
+    if (request.url?.split("?")[0] !== "/stream")
+      throw new AppError("not_found", { detail: "WebSockets are at /stream" });
+    if (request.url !== "/stream") throw new AppError("invalid_request", { detail: "/stream takes no query" });
+    const offered = request.headers["sec-websocket-protocol"];
+    if (offered !== undefined && !offered.split(",").some((it) => it.trim() === SUBPROTOCOL)) {
+      throw new AppError("invalid_request", { detail: `The subprotocol is ${SUBPROTOCOL}` });
+    }
+    const caller = authenticator.authenticateUpgrade(request, connection);
+    dispatcher.admit("event.stream", caller);
+    return caller;
+  }
+}
+
+function refuse(socket: Duplex, error: AppError): void {
+  const body = JSON.stringify(problemOf(error));
+  socket.end(
+    `HTTP/1.1 ${ERRORS[error.code].http} Refused\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

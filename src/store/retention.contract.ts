@@ -1,0 +1,185 @@
+/** What every `EventLog` promises about what it removes. Rules LOG-8..LOG-10 in docs/spec/log.md. */
+import { describe, expect, test } from "vitest";
+import { CursorExpired, type EventLog, type Retention } from "../hub/ports.ts";
+import { ANN, BOB, type OpenLog, output, status, TestLog, TOKEN } from "../../test/store/test-log.ts";
+
+const HOUR = 3_600_000;
+
+const EVERYTHING: Retention = {
+  activityMaxAgeMs: 24 * HOUR,
+  activityMaxBytes: 1e9,
+  auditMaxAgeMs: 24 * HOUR,
+  auditMaxBytes: 1e9,
+  keep: new Set(),
+};
+
+const NOTHING: Retention = { ...EVERYTHING, activityMaxBytes: 0, auditMaxBytes: 0 };
+
+export function retentionContract(open: OpenLog): void {
+  describe("retention", () => {
+    ageContract(open);
+    bytesContract(open);
+    cursorContract(open);
+    afterwardsContract(open);
+  });
+}
+
+function ageContract(open: OpenLog): void {
+  test("[LOG-9] events go by age, activity and audit apart", async () => {
+    const it = await TestLog.open(open);
+    await it.log.append(ANN, "any", [output("old"), status("old"), TOKEN], "process");
+    it.now += 2 * HOUR;
+    await it.log.append(ANN, "any", [output("new"), status("new")], "process");
+
+    expect(await it.log.prune({ ...EVERYTHING, activityMaxAgeMs: HOUR })).toEqual({ activity: 1, audit: 0 });
+    expect(await kept(it.log)).toEqual([2, 3, 4, 5]);
+    expect(await it.log.prune({ ...EVERYTHING, auditMaxAgeMs: HOUR })).toEqual({ activity: 0, audit: 2 });
+    expect(await kept(it.log)).toEqual([4, 5]);
+  });
+
+  test("[LOG-9] audit and housekeeping of a live stream stay whatever their age, and go when it is over", async () => {
+    const it = await TestLog.open(open);
+    await it.log.append(ANN, "any", [output("1"), status("2"), TOKEN], "process");
+    await it.log.append(BOB, "any", [output("4"), status("5"), TOKEN], "process");
+
+    expect(await it.log.prune({ ...NOTHING, keep: new Set([ANN]) })).toEqual({ activity: 2, audit: 2 });
+    expect(await kept(it.log)).toEqual([2, 3]);
+    expect(await it.log.prune(NOTHING)).toEqual({ activity: 0, audit: 2 });
+    expect(await kept(it.log)).toEqual([]);
+  });
+}
+
+function bytesContract(open: OpenLog): void {
+  test("[LOG-9] events go by bytes, the oldest first, and a flood of output takes no decision with it", async () => {
+    const it = await TestLog.open(open);
+    const big = "x".repeat(10_000);
+    await it.log.append(ANN, "any", [status(big), output(big), output("2")], "process");
+    for (let index = 0; index < 100; index += 1) await it.write(ANN, ...Array.from({ length: 10 }, () => big));
+
+    const pruned = await it.log.prune({ ...EVERYTHING, activityMaxBytes: 500_000, auditMaxBytes: 20_000 });
+
+    const left = await kept(it.log);
+    expect(pruned).toEqual({ activity: 1_003 - left.length, audit: 0 });
+    expect(left.length).toBeGreaterThan(40);
+    expect(left.length).toBeLessThan(52);
+    expect(left).toEqual([
+      1,
+      ...Array.from({ length: left.length - 1 }, (_, index) => 1_004 - left.length + 1 + index),
+    ]);
+    expect(await it.log.prune({ ...EVERYTHING, activityMaxBytes: 500_000 })).toEqual({ activity: 0, audit: 0 });
+  });
+
+  test("[LOG-9] bytes are counted over a restart", async () => {
+    const it = await TestLog.open(open);
+    await it.write(ANN, "x".repeat(1_000), "y".repeat(1_000));
+    await it.reopen();
+    await it.write(ANN, "z".repeat(1_000));
+
+    expect(await it.log.prune({ ...EVERYTHING, activityMaxBytes: 2_500 })).toEqual({ activity: 1, audit: 0 });
+    expect(await kept(it.log)).toEqual([2, 3]);
+  });
+}
+
+function cursorContract(open: OpenLog): void {
+  test("[LOG-8] a cursor before what is kept is refused with the oldest one; no cursor begins there", async () => {
+    const it = await TestLog.open(open);
+    await it.log.append(ANN, "any", [output("1"), status("2"), output("3")], "process");
+    it.now += 2 * HOUR;
+    await it.write(ANN, "4", "5");
+    await it.log.prune({ ...EVERYTHING, activityMaxAgeMs: HOUR });
+
+    await expect(it.log.read({ after: 2, limit: 9 })).rejects.toEqual(new CursorExpired(3));
+    const feed = it.log.subscribe({ after: 0 }, new AbortController().signal)[Symbol.asyncIterator]();
+    await expect(feed.next()).rejects.toEqual(new CursorExpired(3));
+    expect(await sequences(it.log, { after: 3 })).toEqual([4, 5]);
+    expect(await sequences(it.log, {})).toEqual([2, 4, 5]);
+    await it.reopen();
+    await expect(it.log.read({ after: 2, limit: 9 })).rejects.toEqual(new CursorExpired(3));
+  });
+
+  test("[LOG-8] only what the filter may match counts", async () => {
+    const it = await TestLog.open(open);
+    await it.log.append(ANN, "any", [status("1"), output("2")], "process");
+    await it.log.append(BOB, "any", [status("3"), TOKEN], "process");
+    await it.log.prune({ ...NOTHING, keep: new Set([ANN]) });
+
+    expect(await sequences(it.log, { after: 0, sessionId: ANN, types: ["status"] })).toEqual([1]);
+    expect(await sequences(it.log, { after: 2, sessionId: ANN })).toEqual([]);
+    await expect(it.log.read({ after: 1, sessionId: ANN, limit: 9 })).rejects.toEqual(new CursorExpired(2));
+    await expect(it.log.read({ after: 1, types: ["status"], limit: 9 })).rejects.toEqual(new CursorExpired(3));
+    await expect(it.log.read({ after: 3, types: ["token"], limit: 9 })).rejects.toEqual(new CursorExpired(4));
+    expect(await sequences(it.log, { after: 3 })).toEqual([]);
+  });
+
+  test("[LOG-8, LOG-11] a subscription from the oldest event passes decisions that outlived the output around them", async () => {
+    const it = await TestLog.open(open);
+    const total = 2_500; // more than one page
+    await it.log.append(
+      ANN,
+      "any",
+      Array.from({ length: total }, () => status("kept")),
+      "process",
+    );
+    await it.write(ANN, "removed");
+    await it.log.prune({ ...EVERYTHING, activityMaxBytes: 0 });
+    const found: number[] = [];
+
+    for await (const events of it.log.subscribe({}, new AbortController().signal)) {
+      found.push(...events.map((event) => event.sequence));
+      if (found.length >= total) break;
+    }
+
+    expect(found).toEqual(Array.from({ length: total }, (_, index) => index + 1));
+  });
+
+  test("[LOG-8, LOG-12] a reader that was overtaken by retention is told, never skipped ahead", async () => {
+    const it = await TestLog.open(open);
+    const feed = it.log.subscribe({ after: 0 }, new AbortController().signal)[Symbol.asyncIterator]();
+    await it.write(ANN, "1");
+    await feed.next();
+    await it.write(ANN, "2", "3");
+    await it.log.prune(NOTHING);
+
+    await expect(feed.next()).rejects.toEqual(new CursorExpired(3));
+  });
+}
+
+function afterwardsContract(open: OpenLog): void {
+  test("[LOG-5, LOG-10] sequence, time and versions go on after everything was removed", async () => {
+    const it = await TestLog.open(open);
+    await it.log.append(ANN, "any", [output("1"), status("2")], "process");
+    await it.write(BOB, "3");
+    await it.log.prune(NOTHING);
+    await it.reopen();
+    it.now -= HOUR;
+
+    expect(it.log.head).toBe(3);
+    expect(await it.log.append(ANN, 0, [output("late")], "process")).toEqual({ ok: false, version: 2 });
+    expect(await it.log.append(ANN, 2, [output("4")], "process")).toMatchObject({
+      ok: true,
+      events: [{ sequence: 4, timestamp: "2030-01-01T00:00:00.000Z" }],
+    });
+  });
+
+  test("[LOG-10] appends go on while old events are removed", async () => {
+    const it = await TestLog.open(open);
+    for (let index = 0; index < 20; index += 1) await it.write(ANN, ...Array.from({ length: 500 }, () => "old"));
+    const order: string[] = [];
+
+    const pruning = it.log.prune(NOTHING).then(() => order.push("pruned"));
+    const appending = it.log.append(BOB, "any", [status("new")], "process").then(() => order.push("appended"));
+    await Promise.all([pruning, appending]);
+
+    expect(order).toEqual(["appended", "pruned"]);
+    expect(it.log.head).toBe(10_001);
+  });
+}
+
+async function sequences(log: EventLog, query: Omit<Parameters<EventLog["read"]>[0], "limit">): Promise<number[]> {
+  return (await log.read({ limit: 5_000, ...query })).map((event) => event.sequence);
+}
+
+async function kept(log: EventLog): Promise<number[]> {
+  const all = [...(await log.read({ limit: 5_000 })), ...(await log.read({ limit: 5_000, types: ["token"] }))];
+  return all.map((event) => event.sequence).toSorted((a, b) => a - b);
+}

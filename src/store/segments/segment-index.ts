@@ -1,0 +1,99 @@
+/**
+ * When which offset was reached: `<offset>.idx` beside each segment, records of 16 bytes (offset, time). A help for
+ * seeking in time, never needed to read bytes: what is torn or missing only makes the answer coarser (BYT-8).
+ */
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+
+const RECORD_BYTES = 16;
+const EVERY_BYTES = 64 * 1024;
+const EVERY_MS = 100;
+
+/** A program that prints one character a second for months: the pause between records grows by itself. */
+const RECORDS_PER_PAUSE = 4_096;
+
+type IndexRecord = { readonly offset: number; readonly at: number };
+
+/** The index of the newest segment, for appending. */
+export class SegmentIndex {
+  readonly #path: string;
+  #handle: FileHandle | undefined;
+  #count = 0;
+  #last: IndexRecord | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Notes that `offset` was reached at `at`, unless something close to it is noted already. Never fails. */
+  async note(offset: number, at: number): Promise<void> {
+    try {
+      this.#handle ??= await this.#open();
+      if (!this.#isDue(offset, at)) return;
+      // Never back in time: the search relies on it.
+      const record = { offset, at: Math.max(at, this.#last?.at ?? 0) };
+      await this.#handle.write(encode(record), 0, RECORD_BYTES, this.#count * RECORD_BYTES);
+      this.#count += 1;
+      this.#last = record;
+    } catch {
+      // The bytes are stored; a half record is overwritten by the next one.
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = undefined;
+  }
+
+  async #open(): Promise<FileHandle> {
+    const handle = await open(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
+    this.#count = await countRecords(handle);
+    this.#last = this.#count > 0 ? await readRecord(handle, this.#count - 1) : undefined;
+    return handle;
+  }
+
+  #isDue(offset: number, at: number): boolean {
+    if (this.#last === undefined || offset - this.#last.offset >= EVERY_BYTES) return true;
+    return at - this.#last.at >= EVERY_MS * (1 + Math.floor(this.#count / RECORDS_PER_PAUSE));
+  }
+}
+
+/** The largest offset in the index at `path` that had been reached at `atMs`. */
+export async function findOffsetAt(path: string, atMs: number): Promise<number | undefined> {
+  const handle = await open(path, "r").catch(() => undefined);
+  if (handle === undefined) return undefined;
+  try {
+    let low = 0;
+    let high = await countRecords(handle);
+    let found: number | undefined;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const record = await readRecord(handle, middle);
+      if (record.at > atMs) {
+        high = middle;
+      } else {
+        found = record.offset;
+        low = middle + 1;
+      }
+    }
+    return found;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function countRecords(handle: FileHandle): Promise<number> {
+  return Math.floor((await handle.stat()).size / RECORD_BYTES);
+}
+
+async function readRecord(handle: FileHandle, index: number): Promise<IndexRecord> {
+  const { buffer } = await handle.read(Buffer.alloc(RECORD_BYTES), 0, RECORD_BYTES, index * RECORD_BYTES);
+  return { offset: buffer.readDoubleLE(0), at: buffer.readDoubleLE(8) };
+}
+
+function encode({ offset, at }: IndexRecord): Buffer {
+  const buffer = Buffer.alloc(RECORD_BYTES);
+  buffer.writeDoubleLE(offset, 0);
+  buffer.writeDoubleLE(at, 8);
+  return buffer;
+}

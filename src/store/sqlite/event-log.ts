@@ -1,0 +1,162 @@
+/**
+ * The event log over SQLite. Times are made here, the order and the sequence in the store's thread; events are shown
+ * to observers and readers only once they are stored. Rules in docs/spec/log.md.
+ */
+import { type NewEvent, retentionOf, type StoredEvent } from "../../domain/event.ts";
+import type {
+  Appended,
+  Durability,
+  EventFeed,
+  EventFilter,
+  EventLog,
+  EventQuery,
+  Pruned,
+  Retention,
+  Version,
+} from "../../hub/ports.ts";
+import { StorageFailed } from "../../hub/ports.ts";
+import { BATCH_EVENTS, Feed, type FeedPage, type FeedSource, type StoredPage } from "./event-feed.ts";
+import { decodePage, stampEvents } from "./event-rows.ts";
+import { RecentEvents } from "./recent-events.ts";
+import type { StoreWorker } from "./store-worker.ts";
+
+/** Payload characters of one page for a reader that catches up: bounds what it holds in memory. */
+const PAGE_CHARACTERS = 1 << 20;
+
+type PageStart = { readonly after: number | undefined; readonly tolerated: number };
+
+type Listener = (events: readonly StoredEvent[]) => void;
+
+export class SqliteEventLog implements EventLog {
+  readonly #worker: StoreWorker;
+  readonly #now: () => number;
+  readonly #recent: RecentEvents;
+  readonly #listeners = new Set<Listener>();
+  readonly #waiting = new Set<() => void>();
+  #head: number;
+  #lastAt: number;
+  #unsettled = 0;
+  #onSettled: (() => void) | undefined;
+  #ended: { readonly error: Error | undefined } | undefined;
+
+  constructor(worker: StoreWorker, now: () => number) {
+    this.#worker = worker;
+    this.#now = now;
+    this.#head = worker.opened.head;
+    this.#lastAt = worker.opened.lastAt;
+    this.#recent = new RecentEvents(this.#head);
+    worker.onDeath(() => this.#end(worker.problem));
+  }
+
+  get head(): number {
+    return this.#head;
+  }
+
+  append(
+    stream: string,
+    expected: Version | "any",
+    events: readonly NewEvent[],
+    durability: Durability,
+  ): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) throw new StorageFailed("The log is closed.", { cause: this.#ended.error });
+      // A clock that was set back must not make a later event look older than an earlier one.
+      const at = Math.max(this.#lastAt, Math.trunc(this.#now()));
+      const settle = (outcome: number): void => {
+        if (outcome < 0) resolve({ ok: false, version: -1 - outcome });
+        else
+          resolve({ ok: true, events: this.#publish(stampEvents(events, { stream, at, first: outcome }), characters) });
+        this.#settled();
+      };
+      const fail = (error: Error): void => {
+        reject(error);
+        this.#settled();
+      };
+      const characters = this.#worker.append({ stream, expected, events, durability, at }, { settle, reject: fail });
+      this.#lastAt = at;
+      this.#unsettled += 1;
+    });
+  }
+
+  async read(query: EventQuery): Promise<readonly StoredEvent[]> {
+    const size = { limit: query.limit, maxBytes: Number.POSITIVE_INFINITY };
+    return (await this.#page(query, { after: query.after, tolerated: 0 }, size)).events;
+  }
+
+  subscribe(query: Omit<EventQuery, "limit">, signal: AbortSignal): EventFeed {
+    const matches = matcher(query);
+    const source: FeedSource = {
+      recent: (cursor) => this.#recentAfter(cursor, matches),
+      stored: (after, tolerated) =>
+        this.#page(query, { after, tolerated }, { limit: BATCH_EVENTS, maxBytes: PAGE_CHARACTERS }),
+      wait: (wake) => {
+        this.#waiting.add(wake);
+        return { [Symbol.dispose]: () => void this.#waiting.delete(wake) };
+      },
+      ended: () => this.#ended,
+    };
+    return new Feed(source, query.after, signal);
+  }
+
+  observe(listener: Listener): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  async prune({ keep, ...limits }: Retention): Promise<Pruned> {
+    const { floor, ...pruned } = await this.#worker.call("prune", { ...limits, keep: [...keep], now: this.#now() });
+    this.#recent.dropThrough(floor);
+    return pruned;
+  }
+
+  /** Ends the feeds and waits for the appends that were made. The thread is closed by whoever opened it. */
+  async close(): Promise<void> {
+    this.#end(undefined);
+    if (this.#unsettled > 0) await new Promise<void>((resolve) => (this.#onSettled = resolve));
+  }
+
+  #publish(events: readonly StoredEvent[], characters: number): readonly StoredEvent[] {
+    if (events.length === 0) return events;
+    this.#head = events.at(-1)!.sequence;
+    this.#recent.push(events, characters);
+    for (const listener of this.#listeners) listener(events);
+    this.#wake();
+    return events;
+  }
+
+  async #page(filter: EventFilter, from: PageStart, size: { limit: number; maxBytes: number }): Promise<StoredPage> {
+    const { sessionId, types } = filter;
+    const page = await this.#worker.call("page", { ...from, ...size, sessionId, types });
+    const { through, removed } = page;
+    return { events: decodePage(page, this.#worker.opened.types), through, removed };
+  }
+
+  #recentAfter(cursor: number, matches: (event: StoredEvent) => boolean): FeedPage | undefined {
+    if (cursor < this.#recent.floor) return undefined;
+    const candidates = this.#recent.after(cursor, BATCH_EVENTS);
+    return { events: candidates.filter(matches), through: candidates.at(-1)?.sequence ?? cursor };
+  }
+
+  #end(error: Error | undefined): void {
+    this.#ended ??= { error };
+    this.#wake();
+  }
+
+  #wake(): void {
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const wake of waiting) wake();
+  }
+
+  #settled(): void {
+    this.#unsettled -= 1;
+    if (this.#unsettled === 0) this.#onSettled?.();
+  }
+}
+
+function matcher({ sessionId, types }: EventFilter): (event: StoredEvent) => boolean {
+  const wanted = types === undefined ? undefined : new Set(types);
+  return (event) =>
+    (sessionId === undefined || event.sessionId === sessionId) &&
+    (wanted === undefined ? retentionOf(event.type) !== "housekeeping" : wanted.has(event.type));
+}

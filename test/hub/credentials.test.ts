@@ -1,0 +1,316 @@
+import { execFile, execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test, vi } from "vitest";
+import { operatorClient, startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
+import { ask, verdict } from "../support/http.ts";
+import { TestViewer } from "../support/viewer.ts";
+
+const whoami = (hub: TestHub, headers: Record<string, string>) => ask(hub.url, { path: "/whoami", headers });
+
+async function login(hub: TestHub, link = hub.loginLink(), headers: Record<string, string> = { origin: hub.url }) {
+  const code = new URL(link).hash.replace("#code=", "");
+  return ask(hub.url, { method: "POST", path: "/login", body: { code }, headers });
+}
+
+const cookieOf = (answer: { headers: Readonly<Record<string, string | string[] | undefined>> }): string =>
+  String(answer.headers["set-cookie"]).split(";")[0] ?? "";
+
+test("[SEC-1] nothing that a request says about itself changes who it is", async () => {
+  const hub = await startTestHub();
+  const claims = { actor: "person:olga", role: "operator", by: "olga", source: "olga" };
+  const headers = {
+    "x-actor": "olga",
+    "x-role": "operator",
+    "x-forwarded-user": "olga",
+    "x-forwarded-for": "127.0.0.1",
+    cookie: `role=operator`,
+  };
+
+  const me = await ask(hub.url, { path: "/whoami", token: hub.agentToken, headers });
+  const session = await ask(hub.url, {
+    method: "POST",
+    path: "/sessions",
+    token: hub.agentToken,
+    headers,
+    body: { kind: "terminal" },
+  });
+  const forged = await ask(hub.url, {
+    method: "POST",
+    path: "/sessions",
+    token: hub.agentToken,
+    body: { kind: "terminal", ...claims },
+  });
+
+  expect(me.body).toEqual({ role: "agent", kind: "agent", id: "bot" });
+  expect(session.body.ownerAgentId).toBe("bot");
+  expect(verdict(forged)).toBe("400 invalid_request");
+});
+
+test("[SEC-4, SEC-8] live secrets stand in no file of the data directory, no list, no event and no process argument", async () => {
+  const hub = await startTestHub();
+  const cookie = cookieOf(await login(hub)).split("=")[1] ?? "";
+  const link = hub.loginLink();
+  const ticket = await ask(hub.url, { method: "POST", path: "/stream/tickets", token: hub.operatorToken });
+  const secrets = [hub.operatorToken, hub.agentToken, cookie, ticket.body.ticket, new URL(link).hash.slice(6)];
+  const key = await ask(hub.url, {
+    method: "POST",
+    path: "/tokens",
+    token: hub.operatorToken,
+    headers: { "idempotency-key": "k1" },
+    body: { role: "agent", name: "x" },
+  });
+  secrets.push(key.body.token);
+
+  const listed = await Promise.all(
+    ["/tokens", "/events?types=token", "/events", "/metrics"].map((path) =>
+      ask(hub.url, { path, token: hub.operatorToken }),
+    ),
+  );
+  const files = await readdir(hub.dataDir, { recursive: true, withFileTypes: true });
+  const contents = await Promise.all(
+    files.filter((it) => it.isFile()).map((it) => readFile(join(it.parentPath, it.name), "latin1")),
+  );
+  const processes = execFileSync("ps", ["axww", "-o", "args"]).toString();
+
+  expect(secrets.every((it) => it.length >= 40)).toBe(true);
+  for (const text of [...listed.map((it) => it.text), ...contents, processes])
+    for (const secret of secrets) expect(text).not.toContain(secret);
+  const hash = createHash("sha256").update(hub.operatorToken).digest();
+  expect(contents.some((text) => text.includes(hash.toString("hex")) || text.includes(hash.toString("latin1")))).toBe(
+    true,
+  );
+});
+
+test("[SEC-5] revoking closes that token's streams within 250 ms, refuses its calls, and leaves others alone", async () => {
+  const hub = await startTestHub();
+  const operator = operatorClient(hub.dataDir);
+  const doomed = await operator.token.create({ role: "viewer", name: "doomed" });
+  const viewers = await Promise.all(
+    Array.from({ length: 20 }, () => TestViewer.open(hub.url, { token: doomed.token })),
+  );
+  const other = await TestViewer.open(hub.url, { token: hub.operatorToken });
+  for (const viewer of viewers) viewer.send({ type: "subscribe" });
+  const sse = await fetch(`${hub.url}/events/stream`, { headers: { authorization: `Bearer ${doomed.token}` } });
+  const sseEnd = sse.text().then(() => performance.now());
+  const waiting = ask(hub.url, { path: "/events?after=99999999&waitMs=40000", token: doomed.token }).then(() =>
+    performance.now(),
+  );
+
+  const revokedAt = performance.now();
+  await operator.token.revoke({ tokenId: doomed.tokenId });
+
+  await vi.waitFor(() => expect(viewers.every((it) => it.closedAt > 0)).toBe(true));
+  const ends = [...viewers.map((it) => it.closedAt), await sseEnd, await waiting];
+  expect(Math.max(...ends) - revokedAt).toBeLessThan(250);
+  expect(new Set(viewers.map((it) => it.closeCode))).toEqual(new Set([4401]));
+  expect(await ask(hub.url, { path: "/whoami", token: doomed.token }).then(verdict)).toBe("401 unauthenticated");
+  expect(other.socket.readyState).toBe(other.socket.OPEN);
+});
+
+test("[SEC-6] an expired token's streams close and its calls are refused", async () => {
+  const hub = await startTestHub();
+  const short = await operatorClient(hub.dataDir).token.create({ role: "viewer", name: "short", expiresInSeconds: 1 });
+  const viewer = await TestViewer.open(hub.url, { token: short.token });
+
+  await vi.waitFor(() => expect(viewer.closeCode).toBe(4401), { timeout: 5000 });
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(short.expiresAt ?? ""));
+  expect(await ask(hub.url, { path: "/whoami", token: short.token }).then(verdict)).toBe("401 unauthenticated");
+});
+
+test("[SEC-7] two tokens of one name and role are one actor", async () => {
+  const hub = await startTestHub();
+  const again = await tokenOf(hub.dataDir, "agent", "bot");
+  const session = await ask(hub.url, {
+    method: "POST",
+    path: "/sessions",
+    token: hub.agentToken,
+    body: { kind: "terminal" },
+  });
+
+  expect(
+    await ask(hub.url, { method: "POST", path: `/sessions/${session.body.sessionId}/close`, token: again }).then(
+      verdict,
+    ),
+  ).toBe("200");
+});
+
+test("[SEC-9] a login link works once and gives a cookie that scripts and other sites can't use", async () => {
+  const hub = await startTestHub();
+  const link = hub.loginLink();
+
+  const first = await login(hub, link);
+  const second = await login(hub, link);
+
+  expect(new URL(link).search).toBe("");
+  expect(verdict(first)).toBe("200");
+  expect(String(first.headers["set-cookie"])).toMatch(
+    new RegExp(
+      `^sidestick_${hub.port}=sidestick_operator_[\\w-]{43}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000$`,
+    ),
+  );
+  expect((await whoami(hub, { cookie: cookieOf(first) })).body).toMatchObject({ role: "operator", kind: "person" });
+  expect(verdict(second)).toBe("401 unauthenticated");
+  expect(second.headers["set-cookie"]).toBeUndefined();
+});
+
+test("[SEC-9] ten minutes later a link is over", async () => {
+  const hub = await startTestHub();
+  const link = hub.loginLink();
+  vi.spyOn(Date, "now").mockReturnValue(Date.now() + 10 * 60_000 + 1);
+
+  const answer = await login(hub, link);
+
+  vi.restoreAllMocks();
+  expect(verdict(answer)).toBe("401 unauthenticated");
+});
+
+test("[SEC-9] behind https the cookie is Secure and __Host-", async () => {
+  const hub = await startTestHub({ args: ["--public-url", "https://stick.example.com"] });
+  const code = new URL(hub.loginLink()).hash.slice(6);
+
+  const answer = await ask(`http://127.0.0.1:${hub.port}`, { method: "POST", path: "/login", body: { code } });
+
+  expect(String(answer.headers["set-cookie"])).toMatch(
+    /^__Host-sidestick=.*; Path=\/; HttpOnly; SameSite=Strict; Max-Age=\d+; Secure$/,
+  );
+});
+
+test("[SEC-9] logging out ends the cookie", async () => {
+  const hub = await startTestHub();
+  const cookie = cookieOf(await login(hub));
+
+  const out = await ask(hub.url, {
+    method: "POST",
+    path: "/logout",
+    headers: { cookie, origin: hub.url, "sidestick-csrf": "1" },
+  });
+
+  expect(verdict(out)).toBe("200");
+  expect(await whoami(hub, { cookie }).then(verdict)).toBe("401 unauthenticated");
+});
+
+test("[SEC-10] a ticket opens one WebSocket for its maker, once", async () => {
+  const hub = await startTestHub();
+  const { body } = await ask(hub.url, { method: "POST", path: "/stream/tickets", token: hub.agentToken });
+  const protocols = ["sidestick.v1", `sidestick.ticket.${body.ticket}`];
+
+  const viewer = await TestViewer.open(hub.url, { protocols });
+  viewer.send({ type: "subscribe", types: ["token"] });
+
+  expect(viewer.socket.protocol).toBe("sidestick.v1");
+  await vi.waitFor(() => expect(viewer.frames).toMatchObject([{ type: "error", code: "forbidden" }]));
+  expect(await TestViewer.knock(hub.url, { protocols })).toBe(401);
+  expect(await TestViewer.knock(hub.url, { protocols: ["sidestick.v1", "sidestick.ticket.guess"] })).toBe(401);
+});
+
+test("[SEC-10] a ticket ends with its maker's token and after 30 seconds", async () => {
+  const hub = await startTestHub();
+  const operator = operatorClient(hub.dataDir);
+  const made = await operator.token.create({ role: "viewer", name: "v" });
+  const ticket = async (token: string) => {
+    const { body } = await ask(hub.url, { method: "POST", path: "/stream/tickets", token });
+    return { protocols: ["sidestick.v1", `sidestick.ticket.${body.ticket}`] };
+  };
+  const revoked = await ticket(made.token);
+  await operator.token.revoke({ tokenId: made.tokenId });
+  const late = await ticket(hub.operatorToken);
+
+  expect(await TestViewer.knock(hub.url, revoked)).toBe(401);
+  vi.spyOn(Date, "now").mockReturnValue(Date.now() + 30_001);
+  expect(await TestViewer.knock(hub.url, late)).toBe(401);
+  vi.restoreAllMocks();
+});
+
+test("[SEC-13] a cookie counts only for what the hub's own page asks", async () => {
+  const hub = await startTestHub();
+  const cookie = cookieOf(await login(hub));
+  const create = (headers: Record<string, string>) =>
+    ask(hub.url, {
+      method: "POST",
+      path: "/sessions",
+      body: { kind: "terminal" },
+      headers: { cookie, ...headers },
+    }).then(verdict);
+
+  expect(await create({ origin: hub.url, "sidestick-csrf": "1" })).toBe("201");
+  expect(await create({ origin: hub.url })).toBe("403 origin_refused");
+  expect(await create({ "sidestick-csrf": "1" })).toBe("403 origin_refused");
+  expect(await create({ origin: "http://127.0.0.1:9", "sidestick-csrf": "1" })).toBe("403 origin_refused");
+  expect(await whoami(hub, { cookie, "sec-fetch-site": "same-site" }).then(verdict)).toBe("403 origin_refused");
+  expect(await whoami(hub, { cookie, "sec-fetch-site": "same-origin" }).then(verdict)).toBe("200");
+  expect(await whoami(hub, { authorization: `Bearer ${cookie.split("=")[1]}` }).then(verdict)).toBe(
+    "401 unauthenticated",
+  );
+  expect(await whoami(hub, { cookie: `${cookie}; ${cookie}` }).then(verdict)).toBe("401 unauthenticated");
+  expect(await whoami(hub, { cookie: `sidestick_${hub.port}=${hub.operatorToken}` }).then(verdict)).toBe(
+    "401 unauthenticated",
+  );
+});
+
+test("[SEC-14] the hub listens on loopback and nowhere else", async () => {
+  const hub = await startTestHub();
+  const hex = hub.port.toString(16).toUpperCase().padStart(4, "0");
+  const tables = await Promise.all(["tcp", "tcp6"].map((it) => readFile(`/proc/net/${it}`, "utf8").catch(() => "")));
+
+  const listening = tables
+    .join("\n")
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter((it) => it[3] === "0A" && it[1]?.endsWith(`:${hex}`));
+
+  expect(listening.map((it) => it[1])).toEqual([`0100007F:${hex}`]);
+});
+
+test("[SEC-15] the operator's socket is private and serves its owner without a token", async () => {
+  const hub = await startTestHub();
+  const { mode } = await stat(join(hub.dataDir, "hub.sock"));
+
+  expect(mode & 0o777).toBe(0o600);
+  expect(await operatorClient(hub.dataDir).hub.whoami({})).toMatchObject({ role: "operator", kind: "person" });
+});
+
+test.skipIf(process.getuid?.() !== 0)(
+  "[SEC-15] another user is not served even where the file lets them in (skipped unless root: needs a second uid)",
+  async () => {
+    const hub = await startTestHub();
+    const path = join(hub.dataDir, "hub.sock");
+    execFileSync("chmod", ["0777", path]);
+    execFileSync("chmod", ["0755", hub.dataDir]);
+    // Perl, because every Debian has it where every user may run it; our own Node may live below a private home.
+    const script = `use IO::Socket::UNIX; $SIG{PIPE} = "IGNORE"; my $s = IO::Socket::UNIX->new(Peer => "${path}") or die "no connection"; print $s "GET /whoami HTTP/1.1\r\nHost: x\r\n\r\n"; print "got:", <$s>;`;
+    const { stdout } = await promisify(execFile)("perl", ["-e", script], { uid: 65534, gid: 65534, timeout: 10_000 });
+
+    expect(stdout).toBe("got:");
+  },
+);
+
+test("[SEC-16] every answer carries the safe headers and pages hold no inline script", async () => {
+  const hub = await startTestHub();
+
+  for (const path of ["/", "/login", "/docs", "/healthz", "/sessions", "/nothing"]) {
+    const { headers, text } = await ask(hub.url, { path });
+    expect(headers["x-content-type-options"]).toBe("nosniff");
+    expect(headers["content-security-policy"]).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    expect(String(headers["content-security-policy"])).not.toContain("unsafe");
+    expect(text).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|style="/i);
+  }
+});
+
+test("[SEC-17] only operators see the hub's housekeeping", async () => {
+  const hub = await startTestHub();
+  const viewer = await tokenOf(hub.dataDir, "viewer", "v");
+  const read = (token: string, path: string) => ask(hub.url, { path, token });
+
+  expect(await read(viewer, "/events?types=token").then(verdict)).toBe("403 forbidden");
+  expect(await read(hub.agentToken, "/events/stream?types=status,workspace").then(verdict)).toBe("403 forbidden");
+  const seen = await read(hub.operatorToken, "/events?types=token");
+  expect(seen.body.map((it: { payload: object }) => it.payload)).toMatchObject([
+    { change: "created", role: "operator", name: "olga" },
+    { change: "created", role: "agent", name: "bot" },
+    { change: "created", role: "viewer", name: "v" },
+  ]);
+  expect((await read(hub.operatorToken, "/events")).body).toEqual([]);
+});

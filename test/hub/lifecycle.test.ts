@@ -1,0 +1,173 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { onTestFinished, expect, test, vi } from "vitest";
+import { spawnTestHub, startTestHub, tokenOf } from "../support/hub.ts";
+import { ask, verdict } from "../support/http.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+import { TestViewer } from "../support/viewer.ts";
+
+const command = new URL("../../bin/sidestick", import.meta.url).pathname;
+
+type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
+
+/** The product itself, to its end. */
+function sidestick(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const given = { ...process.env, XDG_CONFIG_HOME: "/nowhere", ...env };
+    const child = execFile(command, [...args], { env: given, timeout: 20_000 }, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
+test("[HUB-1] up prints the address, a login link, what is ready and what is not, and then serves", async () => {
+  const dataDir = await temporaryDirectory();
+  const child = spawn(command, ["up", "--port", "0", "--data-dir", dataDir], {
+    env: { ...process.env, XDG_CONFIG_HOME: dataDir },
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  let text = "";
+  child.stdout.on("data", (chunk) => (text += chunk));
+  await vi.waitFor(() => expect(text).toContain("Ready."), { timeout: 10_000 });
+
+  const url = /Address +(http:\/\/127\.0\.0\.1:\d+)$/m.exec(text)?.[1] ?? "";
+  const code = /Log in +\S+\/login#code=([\w-]{43}) /.exec(text)?.[1] ?? "";
+  expect(text).toMatch(/^ {2}✓ store: SQLite/m);
+  expect(text).toMatch(/^ {2}✗ browser sessions: /m);
+  expect(verdict(await ask(url, { path: "/readyz" }))).toBe("200");
+  expect(verdict(await ask(url, { method: "POST", path: "/login", body: { code } }))).toBe("200");
+  const token = (await sidestick(["token", "create", "--role", "operator", "--name", "ann", "--data-dir", dataDir]))
+    .stdout;
+  expect(token).toMatch(/^sidestick_operator_[\w-]{43}\n$/);
+  expect(
+    (await ask(url, { method: "POST", path: "/sessions", token: token.trim(), body: { kind: "browser" } })).body.code,
+  ).toBe("kind_unavailable");
+
+  const exited = once(child, "exit");
+  child.kill("SIGINT");
+  expect(await exited).toEqual([0, null]);
+});
+
+test("[HUB-3] help answers, a wrong setting stops the start with exit code 2", async () => {
+  expect(await sidestick(["up", "--help"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("--public-url URL"),
+  });
+  expect(await sidestick(["up", "--port", "x"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr: 'sidestick: --port is "x", but should be a port number from 0 to 65535.\n',
+  });
+});
+
+test("[HUB-4] a taken port: one sentence, exit code 1", async () => {
+  const dataDir = await temporaryDirectory();
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+
+  expect(await sidestick(["up", "--port", String(port), "--data-dir", dataDir])).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `sidestick: Port ${port} on 127.0.0.1 is taken. End what uses it, or choose another: --port PORT\n`,
+  });
+});
+
+test("[HUB-4] a data directory that isn't one: one sentence, exit code 1, nothing destroyed", async () => {
+  const file = join(await temporaryDirectory(), "file");
+  await writeFile(file, "mine");
+
+  const ended = await sidestick(["up", "--port", "0", "--data-dir", file]);
+
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr).toMatch(/^sidestick: The hub can't write in .*--data-dir DIR\n$/);
+  expect(await readFile(file, "utf8")).toBe("mine");
+});
+
+test.skipIf(process.getuid?.() === 0)(
+  "[HUB-4] a data directory that may not be written: one sentence (skipped as root: root may write everywhere)",
+  async () => {
+    const dataDir = join(await temporaryDirectory(), "data");
+    await mkdir(dataDir);
+    await chmod(dataDir, 0o500);
+
+    expect(await sidestick(["up", "--port", "0", "--data-dir", dataDir])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^sidestick: The hub can't write in .*\n$/),
+    });
+  },
+);
+
+test("[HUB-4] a damaged database: one sentence that names the file, which stays as it was", async () => {
+  const dataDir = await temporaryDirectory();
+  const file = join(dataDir, "events.db");
+  await writeFile(file, "this is no database, but somebody may still want it");
+
+  const ended = await sidestick(["up", "--port", "0", "--data-dir", dataDir]);
+
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr.trim().split("\n")).toHaveLength(1);
+  expect(ended.stderr).toContain(file);
+  expect(await readFile(file, "utf8")).toBe("this is no database, but somebody may still want it");
+});
+
+test("[HUB-4] a second hub on the same data directory is refused and the first goes on", async () => {
+  const dataDir = await temporaryDirectory();
+  const first = await spawnTestHub(dataDir);
+
+  const ended = await sidestick(["up", "--port", "0", "--data-dir", dataDir]);
+
+  expect(ended).toMatchObject({ code: 1, stdout: "" });
+  expect(ended.stderr.trim().split("\n")).toHaveLength(1);
+  expect(verdict(await ask(first.url, { path: "/whoami", token: await tokenOf(dataDir, "viewer", "v") }))).toBe("200");
+});
+
+test.each(["SIGINT", "SIGTERM"] as const)(
+  "[HUB-5] %s ends streams, answers what is being asked, and exits with 0",
+  async (signal) => {
+    const dataDir = await temporaryDirectory();
+    const hub = await spawnTestHub(dataDir);
+    const token = await tokenOf(dataDir, "operator", "olga");
+    const viewer = await TestViewer.open(hub.url, { token });
+    const sse = await fetch(`${hub.url}/events/stream`, { headers: { authorization: `Bearer ${token}` } });
+    const creating = Array.from({ length: 5 }, () =>
+      ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal" } }).then(verdict, () => "cut"),
+    );
+    await Promise.any(creating);
+    const exited = once(hub.child, "exit");
+
+    hub.child.kill(signal);
+
+    expect(await exited).toEqual([0, null]);
+    expect(await sse.text()).toContain(": sidestick");
+    await vi.waitFor(() => expect(viewer.closeCode).toBe(1001));
+    expect(await readdir(dataDir)).not.toContain("hub.sock");
+    const answered = (await Promise.all(creating)).filter((it) => it === "201").length;
+    const again = await startTestHub({ dataDir });
+    expect((await ask(again.url, { path: "/sessions", token })).body.length).toBeGreaterThanOrEqual(answered);
+  },
+);
+
+test("[HUB-6] doctor says what works, with and without a hub", async () => {
+  const dataDir = await temporaryDirectory();
+
+  const without = await sidestick(["doctor", "--data-dir", dataDir]);
+  const hub = await spawnTestHub(dataDir);
+  const running = await sidestick(["doctor", "--data-dir", dataDir, "--json"]);
+
+  expect(without.code).toBe(1);
+  expect(without.stdout).toMatch(/✗ hub.*npm start/s);
+  expect(running.code).toBe(0);
+  expect(JSON.parse(running.stdout)).toMatchObject({
+    ok: true,
+    checks: expect.arrayContaining([
+      expect.objectContaining({ name: "store", state: "ready" }),
+      expect.objectContaining({ name: "browser sessions", state: "missing", needed: false }),
+    ]),
+  });
+  await hub.kill("SIGTERM");
+});

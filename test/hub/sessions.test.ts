@@ -1,0 +1,264 @@
+import { expect, test, vi } from "vitest";
+import { WorkspaceEvent } from "../../src/protocol/events.ts";
+import { WorkspaceSession } from "../../src/protocol/sessions.ts";
+import { startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
+import { ask, verdict } from "../support/http.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+async function create(hub: TestHub, body: object = {}, token = hub.operatorToken): Promise<WorkspaceSession> {
+  const answer = await ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal", ...body } });
+  expect(verdict(answer)).toBe("201");
+  return answer.body as WorkspaceSession;
+}
+
+const post = (hub: TestHub, path: string, token: string, body?: object) =>
+  ask(hub.url, { method: "POST", path, token, body });
+
+async function events(hub: TestHub, sessionId: string): Promise<WorkspaceEvent[]> {
+  const { body } = await ask(hub.url, { path: `/events?sessionId=${sessionId}`, token: hub.operatorToken });
+  return body as WorkspaceEvent[];
+}
+
+const status = async (hub: TestHub, sessionId: string): Promise<string> =>
+  (await ask(hub.url, { path: `/sessions/${sessionId}`, token: hub.operatorToken })).body.status;
+
+test("[SES-2, SES-14] a new session is created, then active, with the published fields", async () => {
+  const hub = await startTestHub();
+
+  const session = await create(hub, { title: "build", conversationId: "c1" });
+
+  expect(WorkspaceSession.strict().parse(session)).toEqual(session);
+  expect(session).toMatchObject({
+    kind: "terminal",
+    status: "created",
+    title: "build",
+    conversationId: "c1",
+    workspaceId: "default",
+    hostId: "local",
+    interactive: false,
+    controllerId: null,
+  });
+  await vi.waitFor(async () => expect(await status(hub, session.sessionId)).toBe("active"));
+  const found = await ask(hub.url, { path: "/sessions?conversationId=c1", token: hub.operatorToken });
+  expect(found.body.map((it: WorkspaceSession) => it.sessionId)).toEqual([session.sessionId]);
+});
+
+test("[SES-2] a driver that fails to start closes the session with the reason", async () => {
+  const hub = await startTestHub();
+
+  const { sessionId } = await create(hub, { title: "refuse to start" });
+
+  await vi.waitFor(async () => expect(await status(hub, sessionId)).toBe("closed"));
+  const log = await events(hub, sessionId);
+  expect(log.at(-1)?.payload).toEqual({ status: "closed", previous: "created", reason: "start_failed" });
+});
+
+test("[SES-3, SES-5] pause, resume and close at once after create are one status event each", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+
+  for (const verb of ["pause", "resume", "pause", "close"])
+    await post(hub, `/sessions/${sessionId}/${verb}`, hub.operatorToken);
+
+  const log = await events(hub, sessionId);
+  expect(log.map((event) => WorkspaceEvent.strict().parse(event).payload.status)).toEqual([
+    "created",
+    "active",
+    "paused",
+    "active",
+    "paused",
+    "closed",
+  ]);
+  const sequences = log.map((event) => event.sequence);
+  expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
+});
+
+test("[SES-1] an illegal move is a typed refusal that names the status", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+  await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
+
+  for (const verb of ["pause", "resume", "close"]) {
+    const answer = await post(hub, `/sessions/${sessionId}/${verb}`, hub.operatorToken);
+    expect(answer.body).toMatchObject({
+      status: 409,
+      code: "invalid_transition",
+      command: verb,
+      detail: `Can't ${verb} a session that is closed`,
+    });
+  }
+});
+
+test("[SES-6] a kind without a driver is unavailable and nothing is created", async () => {
+  const hub = await startTestHub();
+
+  const answer = await post(hub, "/sessions", hub.operatorToken, { kind: "browser" });
+
+  expect(verdict(answer)).toBe("503 kind_unavailable");
+  expect((await ask(hub.url, { path: "/sessions", token: hub.operatorToken })).body).toEqual([]);
+});
+
+test("[SES-7, SES-16] input is recorded as its actor's; paused, an agent's is refused and a person's passes; closed, none", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+  const type = (token: string, data: string) => post(hub, `/sessions/${sessionId}/input`, token, { data });
+
+  expect(await type(hub.agentToken, "ls\r").then(verdict)).toBe("200");
+  await post(hub, `/sessions/${sessionId}/pause`, hub.operatorToken);
+  expect(await type(hub.agentToken, "ls\r").then(verdict)).toBe("409 session_paused");
+  expect(await type(hub.operatorToken, "né").then((it) => it.body)).toEqual({ ok: true, bytes: 3 });
+  await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
+  expect(await type(hub.operatorToken, "x").then(verdict)).toBe("409 invalid_transition");
+
+  const inputs = (await events(hub, sessionId)).filter((it) => it.type === "input");
+  expect(inputs.map((it) => [it.source, it.payload])).toEqual([
+    [{ kind: "agent", id: "bot" }, { bytes: 3 }],
+    [{ kind: "person", id: "olga" }, { bytes: 3 }],
+  ]);
+});
+
+test("[SES-8] an agent may close its own session only", async () => {
+  const hub = await startTestHub();
+  const theirs = await create(hub);
+  const own = await create(hub, {}, hub.agentToken);
+  const other = await tokenOf(hub.dataDir, "agent", "other");
+
+  expect(own.ownerAgentId).toBe("bot");
+  expect(await post(hub, `/sessions/${theirs.sessionId}/close`, hub.agentToken).then(verdict)).toBe("403 forbidden");
+  expect(await post(hub, `/sessions/${own.sessionId}/close`, other).then(verdict)).toBe("403 forbidden");
+  expect(await post(hub, `/sessions/${own.sessionId}/pause`, hub.agentToken).then(verdict)).toBe("403 forbidden");
+  expect(await post(hub, `/sessions/${own.sessionId}/close`, hub.agentToken).then(verdict)).toBe("200");
+});
+
+test("[SES-4, SES-9] after a restart sessions are what they were; a lost one is closed", async () => {
+  const dataDir = await temporaryDirectory();
+  const first = await startTestHub({ dataDir });
+  const kept = await create(first);
+  const paused = await create(first);
+  const lost = await create(first, { title: "lost on restart" });
+  await post(first, `/sessions/${paused.sessionId}/pause`, first.operatorToken);
+  await vi.waitFor(async () => expect(await status(first, lost.sessionId)).toBe("active"));
+  const before = await ask(first.url, { path: "/sessions", token: first.operatorToken });
+  await first.stop();
+
+  const second = await startTestHub({ dataDir });
+
+  const after = await ask(second.url, { path: "/sessions", token: first.operatorToken });
+  expect(after.body.filter((it: WorkspaceSession) => it.sessionId !== lost.sessionId)).toEqual(
+    before.body.filter((it: WorkspaceSession) => it.sessionId !== lost.sessionId),
+  );
+  expect(after.body.find((it: WorkspaceSession) => it.sessionId === lost.sessionId)).toMatchObject({
+    status: "closed",
+    reason: "host_lost",
+  });
+  expect(
+    await post(second, `/sessions/${kept.sessionId}/input`, first.operatorToken, { data: "still here" }).then(verdict),
+  ).toBe("200");
+});
+
+test("[SES-10, WSP-1, WSP-2] sessions belong to a workspace and its limit", async () => {
+  const hub = await startTestHub();
+  const put = (body: object) =>
+    ask(hub.url, { method: "PUT", path: "/workspaces/lab", token: hub.operatorToken, body });
+
+  expect((await ask(hub.url, { path: "/workspaces", token: hub.operatorToken })).body).toMatchObject([
+    { workspaceId: "default", hostId: "local" },
+  ]);
+  expect(await post(hub, "/sessions", hub.operatorToken, { kind: "terminal", workspaceId: "lab" }).then(verdict)).toBe(
+    "404 not_found",
+  );
+  await put({ limits: { maxSessions: 1 } });
+  const { body } = await put({ settings: { agent_may_answer_passwords: true } });
+  expect(body).toMatchObject({
+    limits: { maxSessions: 1, maxPendingApprovals: 20 },
+    settings: { interactive_when: "viewer_with_input", agent_may_answer_passwords: true },
+  });
+  const only = await create(hub, { workspaceId: "lab" });
+  expect(await post(hub, "/sessions", hub.operatorToken, { kind: "terminal", workspaceId: "lab" }).then(verdict)).toBe(
+    "429 limit_reached",
+  );
+  await post(hub, `/sessions/${only.sessionId}/close`, hub.operatorToken);
+  await create(hub, { workspaceId: "lab" });
+});
+
+test("[WSP-2] workspaces survive a restart", async () => {
+  const dataDir = await temporaryDirectory();
+  const first = await startTestHub({ dataDir });
+  const put = await ask(first.url, {
+    method: "PUT",
+    path: "/workspaces/lab",
+    token: first.operatorToken,
+    body: { limits: { maxSessions: 7 } },
+  });
+  await first.stop();
+
+  const second = await startTestHub({ dataDir });
+
+  expect((await ask(second.url, { path: "/workspaces/lab", token: first.operatorToken })).body).toEqual(put.body);
+});
+
+test("[SES-11] reading on from a snapshot's cursor tells exactly what the snapshot does not show", async () => {
+  const hub = await startTestHub();
+  await create(hub);
+  const busy = Array.from({ length: 20 }, () => create(hub));
+  const { body: snapshot } = await ask(hub.url, { path: "/snapshot", token: hub.operatorToken });
+  await Promise.all(busy);
+  await vi.waitFor(async () => {
+    const all = await ask(hub.url, { path: "/sessions?status=active", token: hub.operatorToken });
+    expect(all.body).toHaveLength(21);
+  });
+
+  const later = await ask(hub.url, {
+    path: `/events?after=${snapshot.eventCursor}&types=status`,
+    token: hub.operatorToken,
+  });
+  const known = new Map<string, string>(snapshot.sessions.map((it: WorkspaceSession) => [it.sessionId, it.status]));
+  for (const event of later.body as WorkspaceEvent[]) {
+    expect(event.payload.previous).toBe(known.get(event.sessionId));
+    known.set(event.sessionId, event.payload.status as string);
+  }
+  expect([...known.values()]).toEqual(Array.from({ length: 21 }, () => "active"));
+});
+
+test("[SES-12, APR-6] reset closes sessions and ends approvals; the sequence goes on", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+  const approval = await post(hub, "/approvals", hub.agentToken, {
+    kind: "tool",
+    payload: { command: "x" },
+    sessionId,
+  });
+  const { body: before } = await ask(hub.url, { path: "/snapshot", token: hub.operatorToken });
+
+  const answer = await post(hub, "/reset", hub.operatorToken);
+
+  expect(answer.body).toEqual({ ok: true, closedSessions: 1, endedApprovals: 1 });
+  const { body: after } = await ask(hub.url, { path: "/snapshot", token: hub.operatorToken });
+  expect(after.sessions).toMatchObject([{ status: "closed", reason: "reset" }]);
+  expect(after.eventCursor).toBeGreaterThan(before.eventCursor);
+  expect(
+    (await ask(hub.url, { path: `/approvals/${approval.body.requestId}`, token: hub.operatorToken })).body,
+  ).toMatchObject({ status: "rejected", approved: false, reason: "reset", resolvedBy: "system" });
+});
+
+test("[SES-15] output events say where the bytes are and carry short text; a flood is coalesced", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+  const startedAt = performance.now();
+  await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: "héllo" });
+  for (let i = 0; i < 30; i += 1)
+    await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: "x".repeat(3000) });
+  await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
+
+  const output = (await events(hub, sessionId)).filter((it) => it.type === "stdout");
+  const elapsed = performance.now() - startedAt;
+  expect(output[0]?.payload).toMatchObject({ cursor: 0, text: expect.stringContaining("héllo") });
+  let cursor = 0;
+  for (const { payload } of output) {
+    expect(payload.cursor).toBe(cursor);
+    cursor += Number(payload.length);
+    expect("text" in payload).toBe(Number(payload.length) <= 4096);
+  }
+  expect(cursor).toBe(6 + 90_000);
+  expect(output.length).toBeLessThanOrEqual(elapsed / 100 + 3);
+});

@@ -1,0 +1,299 @@
+import { randomBytes } from "node:crypto";
+import { expect, test, vi } from "vitest";
+import type { WorkspaceEvent } from "../../src/protocol/events.ts";
+import { SidestickClient } from "../../src/client/sidestick.ts";
+import { startTestHub, spawnTestHub, tokenOf, type TestHub } from "../support/hub.ts";
+import { ask, verdict } from "../support/http.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+import { TestViewer } from "../support/viewer.ts";
+
+async function create(hub: { url: string }, token: string): Promise<string> {
+  const { body } = await ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal" } });
+  return body.sessionId;
+}
+
+const type = (hub: TestHub, sessionId: string, data: string | Buffer) =>
+  ask(hub.url, {
+    method: "POST",
+    path: `/sessions/${sessionId}/input`,
+    token: hub.operatorToken,
+    body: typeof data === "string" ? { data } : { data_b64: data.toString("base64") },
+  });
+
+const eventsOf = (viewer: TestViewer): WorkspaceEvent[] =>
+  viewer.frames.flatMap((it) => (it.type === "event" ? [it.event] : []));
+
+test("[STR-1] a reader that loses the hub to kill -9 again and again gets every event once, in order", async () => {
+  const dataDir = await temporaryDirectory();
+  let hub = await spawnTestHub(dataDir);
+  const token = await tokenOf(dataDir, "operator", "olga");
+  const seen: number[] = [];
+  let lastId: number | undefined;
+  for (let life = 0; life < 4; life += 1) {
+    const reading = new AbortController();
+    const response = await fetch(`${hub.url}/events/stream`, {
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(lastId === undefined ? {} : { "last-event-id": String(lastId) }),
+      },
+      signal: reading.signal,
+    });
+    const writers = Array.from({ length: 12 }, () => create(hub, token).catch(() => undefined));
+    const wanted = seen.length + 5;
+    let text = "";
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += decoder.decode(chunk, { stream: true });
+      const whole = text.slice(0, text.lastIndexOf("\n\n") + 2);
+      text = text.slice(whole.length);
+      for (const match of whole.matchAll(/^id: (\d+)$/gm)) seen.push((lastId = Number(match[1])));
+      if (seen.length >= wanted) break;
+    }
+    await hub.kill("SIGKILL");
+    await Promise.all(writers);
+    hub = await spawnTestHub(dataDir);
+  }
+
+  const stored: WorkspaceEvent[] = (await ask(hub.url, { path: "/events?limit=5000", token })).body;
+  expect(seen.length).toBeGreaterThanOrEqual(20);
+  expect(seen).toEqual(stored.map((it) => it.sequence).slice(0, seen.length));
+});
+
+test("[STR-1] the SDK's feed does the same by itself", async () => {
+  const dataDir = await temporaryDirectory();
+  let hub = await spawnTestHub(dataDir);
+  const token = await tokenOf(dataDir, "operator", "olga");
+  const { port } = new URL(hub.url);
+  const client = new SidestickClient({ url: hub.url, token, timing: { retryMinMs: 20, retryMaxMs: 100 } });
+  const seen: number[] = [];
+  const reading = new AbortController();
+  const feed = (async () => {
+    for await (const item of client.events({ signal: reading.signal }))
+      if (item.type === "event") seen.push(item.event.sequence);
+  })();
+
+  for (let life = 0; life < 3; life += 1) {
+    const before = seen.length;
+    await Promise.all(Array.from({ length: 5 }, () => create(hub, token)));
+    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(before), { timeout: 10_000 });
+    await hub.kill("SIGKILL");
+    hub = await spawnTestHub(dataDir, ["--port", port]);
+  }
+  const stored: WorkspaceEvent[] = (await ask(hub.url, { path: "/events?limit=5000", token })).body;
+  await vi.waitFor(() => expect(seen).toEqual(stored.map((it) => it.sequence)), { timeout: 10_000 });
+  reading.abort();
+  await feed;
+});
+
+test("[STR-3] a quiet stream says something before 15 s are over", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  const hub = await startTestHub();
+  const response = await fetch(`${hub.url}/events/stream`, {
+    headers: { authorization: `Bearer ${hub.operatorToken}` },
+  });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  await reader.read();
+
+  vi.advanceTimersByTime(15_000);
+  const { value } = await reader.read();
+
+  vi.useRealTimers();
+  expect(new TextDecoder().decode(value)).toBe(": heartbeat\n\n");
+  await reader.cancel();
+});
+
+test("[STR-4] who may open /stream, and how", async () => {
+  const hub = await startTestHub();
+  const host = await tokenOf(hub.dataDir, "host", "h");
+  const token = hub.operatorToken;
+
+  expect(await TestViewer.knock(hub.url, { token })).toBe(101);
+  expect(await TestViewer.knock(hub.url, { token, protocols: [] })).toBe(101);
+  expect(await TestViewer.knock(hub.url, {})).toBe(401);
+  expect(await TestViewer.knock(hub.url, { token: host })).toBe(403);
+  expect(await TestViewer.knock(hub.url, { token, protocols: ["sidestick.v0"] })).toBe(400);
+  expect(await TestViewer.knock(hub.url, { token, path: "/stream?token=x" })).toBe(400);
+  expect(await TestViewer.knock(hub.url, { token, path: "/elsewhere" })).toBe(404);
+  expect(await TestViewer.knock(hub.url, { token, headers: { origin: "https://evil.example" } })).toBe(403);
+  expect(await TestViewer.knock(hub.url, { token, headers: { host: "evil.example" } })).toBe(403);
+});
+
+test("[STR-4] a page's cookie opens /stream for the hub's own page only", async () => {
+  const hub = await startTestHub();
+  const code = new URL(hub.loginLink()).hash.slice(6);
+  const login = await ask(hub.url, { method: "POST", path: "/login", body: { code } });
+  const cookie = String(login.headers["set-cookie"]).split(";")[0] ?? "";
+
+  expect(await TestViewer.knock(hub.url, { headers: { cookie, origin: hub.url } })).toBe(101);
+  expect(await TestViewer.knock(hub.url, { headers: { cookie, origin: "http://127.0.0.1:1" } })).toBe(403);
+  expect(await TestViewer.knock(hub.url, { headers: { cookie } })).toBe(403);
+});
+
+test("[STR-5] subscriptions are filtered and resumable; bad frames harm nothing", async () => {
+  const hub = await startTestHub();
+  const first = await create(hub, hub.operatorToken);
+  const second = await create(hub, hub.operatorToken);
+  const viewer = await TestViewer.open(hub.url, { token: hub.operatorToken });
+
+  for (const bad of [
+    "x",
+    "{}",
+    '{"type":"attach"}',
+    '{"type":"ping","x":1}',
+    '{"type":"ping","type":"ping"}',
+    "[1]",
+    '{"type":"ack","sessionId":"x","cursor":0}',
+  ])
+    viewer.socket.send(bad);
+  viewer.socket.send(Buffer.from([1, 2, 3]));
+  viewer.send({ type: "ping" });
+  viewer.send({ type: "subscribe", sessionId: first });
+
+  await vi.waitFor(() => expect(eventsOf(viewer)).toHaveLength(2));
+  expect(viewer.frames.slice(0, 9).map((it) => (it.type === "error" ? it.code : it.type))).toEqual([
+    ...Array.from({ length: 8 }, () => "invalid_request"),
+    "pong",
+  ]);
+  expect(new Set(eventsOf(viewer).map((it) => it.sessionId))).toEqual(new Set([first]));
+  const resumed = await TestViewer.open(hub.url, { token: hub.operatorToken });
+  resumed.send({ type: "subscribe", after: eventsOf(viewer)[0]?.sequence, types: ["status"] });
+  await vi.waitFor(() => expect(eventsOf(resumed).map((it) => it.sessionId)).toEqual([first, second, second]));
+  viewer.send({ type: "subscribe", sessionId: second, after: 0 });
+  await vi.waitFor(() =>
+    expect(
+      eventsOf(viewer)
+        .slice(2)
+        .map((it) => it.sessionId),
+    ).toEqual([second, second]),
+  );
+});
+
+test("[STR-6] attaching sends stored bytes, then live ones, from any cursor; input and resize go in", async () => {
+  const hub = await startTestHub();
+  const sessionId = await create(hub, hub.operatorToken);
+  const bytes = randomBytes(200_000);
+  await type(hub, sessionId, bytes);
+  const viewer = await TestViewer.open(hub.url, { token: hub.operatorToken });
+  viewer.send({ type: "attach", sessionId, from: 1000, input: true, cols: 132, rows: 43 });
+  await vi.waitFor(() => expect(viewer.bytes().length).toBe(199_000));
+
+  viewer.send({ type: "input", sessionId, data: "live" });
+
+  await vi.waitFor(() => expect(viewer.bytes().subarray(-4).toString()).toBe("live"));
+  expect(viewer.frames[0]).toEqual({ type: "attached", sessionId, cursor: 1000, cols: 132, rows: 43 });
+  expect(viewer.bytes().equals(Buffer.concat([bytes.subarray(1000), Buffer.from("live")]))).toBe(true);
+  let cursor = 1000;
+  for (const frame of viewer.output) {
+    expect([frame.sessionId, frame.cursor]).toEqual([sessionId, cursor]);
+    cursor += frame.bytes.length;
+  }
+  viewer.send({ type: "detach", sessionId });
+  viewer.send({ type: "ping" });
+  await vi.waitFor(() => expect(viewer.frames.at(-1)?.type).toBe("pong"));
+  await type(hub, sessionId, "unseen");
+  expect(viewer.bytes().toString("latin1")).not.toContain("unseen");
+});
+
+test("[STR-6] a viewer's role may watch but not type or resize", async () => {
+  const hub = await startTestHub();
+  const sessionId = await create(hub, hub.operatorToken);
+  const viewer = await TestViewer.open(hub.url, { token: await tokenOf(hub.dataDir, "viewer", "v") });
+  const codes = () => viewer.frames.flatMap((it) => (it.type === "error" ? [it.code] : []));
+
+  viewer.send({ type: "attach", sessionId, from: 0, input: true });
+  viewer.send({ type: "input", sessionId, data: "x" });
+  viewer.send({ type: "attach", sessionId, from: "screen", input: false, cols: 10, rows: 10 });
+  viewer.send({ type: "resize", sessionId, cols: 10, rows: 10 });
+  viewer.send({ type: "ping" });
+
+  await vi.waitFor(() => expect(viewer.frames.at(-1)?.type).toBe("pong"));
+  expect(codes()).toEqual(["forbidden", "forbidden"]);
+  expect(viewer.frames.find((it) => it.type === "attached")).toMatchObject({ cols: 80, rows: 24 });
+});
+
+test("[STR-7] without acknowledgements a viewer is paused alone, told so, and goes on when they come", async () => {
+  const hub = await startTestHub();
+  const sessionId = await create(hub, hub.operatorToken);
+  const chunks = Array.from({ length: 6 }, () => randomBytes(512 * 1024));
+  const lazy = await TestViewer.open(hub.url, { token: hub.operatorToken });
+  const keen = await TestViewer.open(hub.url, { token: hub.operatorToken });
+  keen.socket.on("message", (_data, isBinary) => {
+    const last = keen.output.at(-1);
+    if (isBinary && last !== undefined) keen.send({ type: "ack", sessionId, cursor: last.cursor + last.bytes.length });
+  });
+  for (const viewer of [lazy, keen]) viewer.send({ type: "attach", sessionId, from: 0, input: false });
+  for (const chunk of chunks) await type(hub, sessionId, chunk);
+  await vi.waitFor(() => expect(keen.bytes().length).toBe(3 * 1024 * 1024));
+  await vi.waitFor(() => expect(lazy.frames.at(-1)?.type).toBe("lagged"));
+
+  const paused = lazy.bytes().length;
+  expect(paused).toBeGreaterThanOrEqual(1024 * 1024);
+  expect(paused).toBeLessThan(1024 * 1024 + 128 * 1024);
+  expect(lazy.frames.at(-1)).toEqual({ type: "lagged", sessionId, cursor: paused });
+  for (const cursor of [0, 99_999_999, paused + 1]) lazy.send({ type: "ack", sessionId, cursor });
+  lazy.send({ type: "ping" });
+  await vi.waitFor(() => expect(lazy.frames.at(-1)?.type).toBe("pong"));
+  expect(lazy.bytes().length).toBe(paused);
+  lazy.socket.on("message", () => lazy.send({ type: "ack", sessionId, cursor: lazy.bytes().length }));
+  lazy.send({ type: "ack", sessionId, cursor: paused });
+  await vi.waitFor(() => expect(lazy.bytes().equals(Buffer.concat(chunks))).toBe(true), { timeout: 10_000 });
+});
+
+test("[STR-8] viewers that don't read neither grow the hub nor delay others, and miss nothing in the end", async () => {
+  const dataDir = await temporaryDirectory();
+  const hub = await spawnTestHub(dataDir);
+  const token = await tokenOf(dataDir, "operator", "olga");
+  const sessionId = await create(hub, token);
+  const flood = async () => {
+    const body = { data_b64: Buffer.alloc(256 * 1024, "x").toString("base64") };
+    for (let i = 0; i < 100; i += 1)
+      await ask(hub.url, { method: "POST", path: `/sessions/${sessionId}/input`, token, body });
+  };
+  const rss = async () =>
+    Number(
+      /^sidestick_process_resident_memory_bytes (\S+)/m.exec((await ask(hub.url, { path: "/metrics" })).text)?.[1],
+    );
+  await flood();
+  const before = await rss();
+  const stalled = await Promise.all(Array.from({ length: 5 }, () => TestViewer.open(hub.url, { token })));
+  for (const viewer of stalled) {
+    viewer.send({ type: "subscribe", types: ["input"] });
+    viewer.send({ type: "attach", sessionId, from: 0, input: false });
+    viewer.send({ type: "ping" });
+    await vi.waitFor(() => expect(viewer.frames.some((it) => it.type === "pong")).toBe(true));
+    viewer.socket.pause();
+  }
+  const live = await TestViewer.open(hub.url, { token });
+  live.send({
+    type: "subscribe",
+    types: ["input"],
+    after: (await ask(hub.url, { path: "/snapshot", token })).body.eventCursor,
+  });
+
+  await flood();
+
+  await vi.waitFor(() => expect(eventsOf(live)).toHaveLength(100));
+  expect(((await rss()) - before) / 5 / 1024 / 1024).toBeLessThan(8);
+  for (const viewer of stalled) viewer.socket.resume();
+  await vi.waitFor(() => expect(stalled.map((it) => eventsOf(it).length)).toEqual([200, 200, 200, 200, 200]), {
+    timeout: 15_000,
+  });
+});
+
+test("[STR-9] a waiting read answers with the first new event, or empty in time", async () => {
+  const hub = await startTestHub();
+  const { body: snapshot } = await ask(hub.url, { path: "/snapshot", token: hub.operatorToken });
+  const read = (waitMs: number) =>
+    ask(hub.url, {
+      path: `/events?after=${snapshot.eventCursor}&waitMs=${waitMs}&types=status`,
+      token: hub.operatorToken,
+    });
+
+  expect((await read(50)).body).toEqual([]);
+  const waiting = read(20_000);
+  const sessionId = await create(hub, hub.operatorToken);
+  const answer = await waiting;
+
+  expect(verdict(answer)).toBe("200");
+  expect(answer.body[0]).toMatchObject({ sessionId, type: "status", payload: { status: "created" } });
+});

@@ -1,0 +1,119 @@
+import { expect, test } from "vitest";
+import { EVENT_TYPES } from "../../src/domain/event.ts";
+import { WorkspaceEvent, WorkspaceSnapshot } from "../../src/protocol/events.ts";
+import { ApprovalRequest } from "../../src/protocol/approvals.ts";
+import { operation, operationNames, toolName } from "../../src/protocol/operations.ts";
+import { WorkspaceKind, WorkspaceSession, WorkspaceStatus } from "../../src/protocol/sessions.ts";
+
+test("[SES-14] the published names stay", () => {
+  expect(Object.keys(WorkspaceSession.shape)).toEqual(
+    expect.arrayContaining([
+      "sessionId",
+      "kind",
+      "status",
+      "ownerAgentId",
+      "createdAt",
+      "updatedAt",
+      "workspaceId",
+      "hostId",
+      "conversationId",
+      "controllerId",
+      "interactive",
+      "containment",
+      "title",
+    ]),
+  );
+  expect(Object.keys(WorkspaceEvent.shape)).toEqual([
+    "sequence",
+    "sessionId",
+    "type",
+    "timestamp",
+    "payload",
+    "source",
+    "position",
+    "cursor",
+  ]);
+  expect(Object.keys(WorkspaceSnapshot.shape)).toEqual(["sessions", "eventCursor"]);
+  expect(Object.keys(ApprovalRequest.shape)).toEqual(
+    expect.arrayContaining([
+      "requestId",
+      "sessionId",
+      "kind",
+      "payload",
+      "action",
+      "riskLevel",
+      "contextHash",
+      "requestedAt",
+      "timeoutMs",
+      "expiresAt",
+      "status",
+      "approved",
+      "reason",
+      "resolvedBy",
+      "resolvedAt",
+      "rule",
+    ]),
+  );
+  expect(WorkspaceKind.options).toEqual(["terminal", "browser", "file", "desktop"]);
+  expect(WorkspaceStatus.options).toEqual(["created", "active", "paused", "closed"]);
+  expect(EVENT_TYPES).toEqual(
+    expect.arrayContaining([
+      "stdout",
+      "stderr",
+      "prompt",
+      "screenshot",
+      "dom_snapshot",
+      "file_view",
+      "log_line",
+      "status",
+      "control_handoff",
+      "approval_request",
+      "approval_decision",
+      "agent_block_begin",
+      "agent_block_delta",
+      "agent_block_end",
+      "input",
+      "resize",
+      "intent",
+      "safe_point",
+      "plan",
+      "chat",
+      "receipt",
+    ]),
+  );
+});
+
+test("[HTP-1] routes and tools stay where clients look for them", () => {
+  const routes = operationNames.map((name) => {
+    const op = operation(name);
+    return `${op.method} ${op.path} ${op.status}${op.tool ? ` ${toolName(name)}` : ""}`;
+  });
+
+  expect(routes).toEqual([
+    "POST /sessions 201 session_create",
+    "GET /sessions 200 session_list",
+    "GET /sessions/{sessionId} 200 session_get",
+    "POST /sessions/{sessionId}/pause 200",
+    "POST /sessions/{sessionId}/resume 200",
+    "POST /sessions/{sessionId}/close 200 session_close",
+    "POST /sessions/{sessionId}/input 200 session_input",
+    "GET /events 200 event_list",
+    "GET /events/stream 200",
+    "GET /snapshot 200 snapshot_get",
+    "POST /approvals 201 approval_request",
+    "GET /approvals 200 approval_list",
+    "GET /approvals/{requestId} 200 approval_get",
+    "POST /approvals/{requestId}/resolve 200",
+    "GET /workspaces 200 workspace_list",
+    "GET /workspaces/{workspaceId} 200",
+    "PUT /workspaces/{workspaceId} 200",
+    "POST /tokens 201",
+    "GET /tokens 200",
+    "POST /tokens/{tokenId}/revoke 200",
+    "POST /stream/tickets 201",
+    "POST /login/links 201",
+    "GET /whoami 200 hub_whoami",
+    "GET /doctor 200",
+    "POST /reset 200",
+  ]);
+});

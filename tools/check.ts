@@ -1,0 +1,63 @@
+/**
+ * Everything that can be said about the code without running it. Each step is one line; what a step prints is shown
+ * only when it fails.
+ *
+ *   node tools/check.ts [name …]    all steps, or those whose name begins like that
+ */
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { filesIn, isMain, ROOT } from "./source-files.ts";
+
+type Step = { readonly name: string; readonly command: readonly string[] };
+
+export type Outcome = { readonly name: string; readonly ok: boolean };
+
+const AT_ONCE = 2;
+const BIN = join(ROOT, "node_modules", ".bin");
+
+/** Runs the steps and prints one line for each, in the order in which they end. */
+export async function runChecks(wanted: readonly string[] = []): Promise<Outcome[]> {
+  const queue = steps().filter(({ name }) => wanted.length === 0 || wanted.some((it) => name.startsWith(it)));
+  const outcomes: Outcome[] = [];
+  const work = async () => {
+    for (let step = queue.shift(); step !== undefined; step = queue.shift()) outcomes.push(await run(step));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return outcomes;
+}
+
+/** The slow ones first, so that two at once end together. */
+function steps(): Step[] {
+  const configs = filesIn(ROOT, "tsconfig.json", "{src,test,tools,bench}/**/tsconfig.json");
+  return [
+    { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
+    ...configs.map((path) => ({ name: `types ${path}`, command: ["tsc", "--project", path] })),
+    { name: "unused code", command: ["knip", "--no-progress"] },
+    { name: "format", command: ["oxfmt", "--check"] },
+    { name: "layers", command: ["node", "tools/layers.ts"] },
+    { name: "spec ids", command: ["node", "tools/spec.ts"] },
+    { name: "reference", command: ["node", "tools/reference.ts", "--check"] },
+  ];
+}
+
+async function run({ name, command: [program = "", ...parameters] }: Step): Promise<Outcome> {
+  const began = performance.now();
+  // Tools written for Node find it by `env node`: it has to be ours.
+  const env = { ...process.env, PATH: `${BIN}:${process.env.PATH ?? ""}`, NO_COLOR: "1" };
+  const child = spawn(join(BIN, program), parameters, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+  const output: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => output.push(chunk));
+  const ok = await new Promise<boolean>((resolve) => {
+    child.on("error", (error) => output.push(Buffer.from(String(error))) && resolve(false));
+    child.on("close", (code) => resolve(code === 0));
+  });
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(`${ok ? "ok  " : "FAIL"} ${name} (${seconds} s)`);
+  if (!ok) console.log(Buffer.concat(output).toString().trimEnd().replaceAll(/^/gm, "     "));
+  return { name, ok };
+}
+
+if (isMain(import.meta.url)) {
+  const outcomes = await runChecks(process.argv.slice(2));
+  process.exitCode = outcomes.every(({ ok }) => ok) ? 0 : 1;
+}

@@ -1,0 +1,123 @@
+import { execFile, spawnSync } from "node:child_process";
+import { copyFileSync, chmodSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { filesIn, ROOT } from "./source-files.ts";
+import { temporaryTree } from "./temporary-tree.ts";
+import type { TemporaryTree } from "./temporary-tree.ts";
+import { lastLine, tallyOf } from "./test.ts";
+
+const run = promisify(execFile);
+const MANIFEST = { name: "sidestick", version: "0.0.0" };
+
+/** A checkout without dependencies, with the real Node 24 as if npm had installed it. */
+function checkout(): TemporaryTree {
+  const tree = temporaryTree({
+    "src/cli/main.ts": "const where: string = process.version;\nconsole.log(where, ...process.argv.slice(2));\n",
+    "package.json": JSON.stringify(MANIFEST),
+    "package-lock.json": JSON.stringify({
+      ...MANIFEST,
+      lockfileVersion: 3,
+      requires: true,
+      packages: { "": MANIFEST },
+    }),
+    "tools/debian-packages.txt": readFileSync(join(ROOT, "tools/debian-packages.txt"), "utf8"),
+  });
+  mkdirSync(join(tree.root, "bin"));
+  for (const name of ["bin/sidestick", "bin/bootstrap.mjs"]) copyFileSync(join(ROOT, name), join(tree.root, name));
+  chmodSync(join(tree.root, "bin/sidestick"), 0o755);
+  mkdirSync(join(tree.root, "node_modules", ".bin"), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules/.bin/node"), join(tree.root, "node_modules/.bin/node"));
+  return tree;
+}
+
+function bootstrap({ root }: TemporaryTree): Promise<{ stdout: string; stderr: string }> {
+  return run(process.execPath, [join(root, "bin/bootstrap.mjs")]);
+}
+
+test("[HSE-14] the command runs Node 24 from anywhere, through links, with its arguments as they are", async () => {
+  using tree = checkout();
+  symlinkSync("../bin/sidestick", join(tree.root, "node_modules/.bin-link"));
+  symlinkSync(join(tree.root, "node_modules/.bin-link"), join(tree.root, "linked"));
+
+  const { stdout, stderr } = await run(join(tree.root, "linked"), ["up", "--title", "a  'b'"], { cwd: tmpdir() });
+
+  expect(stdout).toMatch(/^v24\.\d+\.\d+ up --title a {2}'b'\n$/);
+  expect(stderr).toBe("");
+});
+
+test("[HSE-14] the command says what to do when nothing is installed", () => {
+  using tree = temporaryTree({ "bin/sidestick": readFileSync(join(ROOT, "bin/sidestick"), "utf8") });
+
+  const { status, stdout, stderr } = spawnSync("sh", [join(tree.root, "bin/sidestick"), "up"], { encoding: "utf8" });
+
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toMatch(/^sidestick: .*Run npm install first\.\n$/);
+});
+
+test.each([
+  { what: "all well", failed: 0, files: ["passed"], exitCode: 0, line: "5 passed, 0 failed, 2 skipped" },
+  { what: "a failed test", failed: 3, files: ["passed"], exitCode: 1, line: "5 passed, 3 failed, 2 skipped" },
+  { what: "an unloadable file", failed: 1, files: ["failed"], exitCode: 1, line: "5 passed, 2 failed, 2 skipped" },
+  { what: "a fault outside tests", failed: 0, files: ["passed"], exitCode: 1, line: "5 passed, 1 failed, 2 skipped" },
+])("[HSE-15] the last line counts $what", ({ failed, files, exitCode, line }) => {
+  const report = {
+    numPassedTests: 5,
+    numFailedTests: failed,
+    numPendingTests: 1,
+    numTodoTests: 1,
+    testResults: files.map((status) => ({ status, assertionResults: [] })),
+  };
+
+  expect(lastLine(tallyOf(report, exitCode))).toBe(line);
+});
+
+test("[HSE-15] a runner that broke down counts as a failure", () => {
+  expect(lastLine(tallyOf(undefined, 0))).toBe("0 passed, 1 failed");
+});
+
+test("[HSE-16] two starts at once install once, and the next has nothing to do", async () => {
+  using tree = checkout();
+  const lock = readFileSync(join(tree.root, "package-lock.json"), "utf8");
+
+  const both = await Promise.all([bootstrap(tree), bootstrap(tree)]);
+  const next = await bootstrap(tree);
+
+  const said = both.map(({ stderr }) => stderr).join("");
+  expect(said.match(/installing packages/g)).toHaveLength(1);
+  expect(both.map(({ stdout }) => stdout)).toEqual(["", ""]);
+  expect(next).toEqual({ stdout: "", stderr: "" });
+  expect(readFileSync(join(tree.root, "package-lock.json"), "utf8")).toBe(lock);
+});
+
+test("[HSE-16] a changed lock is installed again, also when an earlier install was killed", async () => {
+  using tree = checkout();
+  await bootstrap(tree);
+  const changed = { ...MANIFEST, lockfileVersion: 3, packages: { "": MANIFEST } };
+  const gone = spawnSync("true").pid;
+  await run(
+    "sh",
+    ["-c", `echo '${JSON.stringify(changed)}' > package-lock.json; echo ${gone} > node_modules/.sidestick-installing`],
+    {
+      cwd: tree.root,
+    },
+  );
+
+  expect((await bootstrap(tree)).stderr).toMatch(/installing packages[^]*installed in/);
+  expect((await bootstrap(tree)).stderr).toBe("");
+});
+
+test("[HSE-17] the lock names no registry", () => {
+  expect(readFileSync(join(ROOT, "package-lock.json"), "utf8")).not.toContain('"resolved"');
+});
+
+test("[HSE-17] no file names a path of somebody's home or workplace", () => {
+  const paths = filesIn(ROOT, "{src,test,tools,bench,bin,docs,changes,.ci}/**/*.*", "*.{md,json,ts}", ".npmrc");
+  const offenders = paths.filter((path) =>
+    /(?<![\w.~])\/(?:home|Users|work|root)\/\w/.test(readFileSync(join(ROOT, path), "utf8")),
+  );
+
+  expect(offenders).toEqual([]);
+});

@@ -1,0 +1,33 @@
+/** Finding the files that the tools read, and where in them something stands. */
+import { globSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = dirname(import.meta.dirname);
+
+/** Paths relative to `root`, with `/`, in a fixed order. */
+export function filesIn(root: string, ...patterns: readonly string[]): string[] {
+  return globSync([...patterns], { cwd: root, exclude: ["**/node_modules/**"] })
+    .map((path) => path.replaceAll("\\", "/"))
+    .toSorted();
+}
+
+export function isTestFile(path: string): boolean {
+  return /\.(?:test|contract)\.tsx?$/.test(path);
+}
+
+export function lineAt(source: string, offset: number): number {
+  return source.slice(0, offset).split("\n").length;
+}
+
+/** Whether the module is the program that was started, not something imported. */
+export function isMain(url: string): boolean {
+  return process.argv[1] !== undefined && fileURLToPath(url) === process.argv[1];
+}
+
+/** How every tool ends: one offence a line, exit code 1 if there is any. */
+export function report(what: string, offences: readonly string[]): void {
+  for (const offence of offences) console.log(offence);
+  if (offences.length > 0) console.log(`${what}: ${offences.length} to mend`);
+  process.exitCode = offences.length > 0 ? 1 : 0;
+}
