@@ -4,7 +4,7 @@
  * Items wait in line until the viewer has dealt with the one before; only then the hub is told (`ack`), which is how
  * a slow viewer is paused for itself alone. Rules SDK-16..SDK-18 in docs/spec/client.md.
  */
-import type { ClientFrame, OutputFrame, ServerFrame } from "../protocol/stream.ts";
+import type { ClientFrameInput, OutputFrame, ServerFrame } from "../protocol/stream.ts";
 
 export type Attached = Extract<ServerFrame, { type: "attached" }>;
 
@@ -24,7 +24,7 @@ export type Viewer = {
 };
 
 export type AttachmentLink = {
-  readonly send: (frame: ClientFrame) => void;
+  readonly send: (frame: ClientFrameInput) => void;
   readonly fail: (error: unknown) => void;
 };
 
@@ -50,7 +50,7 @@ export class Attachment {
   }
 
   /** The frame that attaches, first and after each reconnect. */
-  request(): ClientFrame {
+  request(): ClientFrameInput {
     const { input = false } = this.#viewer;
     this.#isLive = false;
     return { type: "attach", sessionId: this.#sessionId, from: this.#next ?? "screen", input, ...this.#size };

@@ -2,7 +2,7 @@
  * One WebSocket from opening to end: heartbeat, and an end that is noticed. A dead network closes nothing; silence
  * does (SDK-19 in docs/spec/client.md).
  */
-import type { ClientFrame } from "../protocol/stream.ts";
+import type { ClientFrameInput } from "../protocol/stream.ts";
 import type { Timing } from "./retry.ts";
 
 export type SocketEvent = { readonly data?: unknown };
@@ -18,7 +18,7 @@ export type Socket = {
 export type SocketConstructor = new (url: string, protocols: string[]) => Socket;
 
 export type SocketListener = {
-  onOpen(send: (frame: ClientFrame) => void): void;
+  onOpen(send: (frame: ClientFrameInput) => void): void;
   onMessage(data: string | ArrayBuffer): void;
 };
 
@@ -26,7 +26,7 @@ export type SocketListener = {
 export function converse(socket: Socket, listener: SocketListener, timing: Timing, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let over = false;
-  const send = (frame: ClientFrame): void => {
+  const send = (frame: ClientFrameInput): void => {
     if (!over) socket.send(JSON.stringify(frame));
   };
   const end = (): void => {

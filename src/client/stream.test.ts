@@ -7,7 +7,7 @@ import {
   type StreamServer,
 } from "../../test/support/stream-server.ts";
 import type { WorkspaceEvent } from "../protocol/events.ts";
-import type { ClientFrame } from "../protocol/stream.ts";
+import type { ClientFrameInput } from "../protocol/stream.ts";
 import type { Viewer } from "./attachment.ts";
 import { SidestickClient } from "./client.ts";
 import type { Timing } from "./retry.ts";
@@ -152,7 +152,7 @@ test("[SDK-17] output is acknowledged when the viewer is done with it", async ()
       return handed.length === 1 ? done.promise : undefined;
     },
   });
-  const acks = (): ClientFrame[] => server.connections[0]?.frames.filter((it) => it.type === "ack") ?? [];
+  const acks = (): ClientFrameInput[] => server.connections[0]?.frames.filter((it) => it.type === "ack") ?? [];
 
   await arrived.promise;
   await vi.waitFor(() => expect(handed).toEqual(["ab"]));

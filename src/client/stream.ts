@@ -8,7 +8,7 @@ import { errorFromProblem } from "../protocol/errors.ts";
 import type { WorkspaceEvent } from "../protocol/events.ts";
 import type { Input } from "../protocol/operations.ts";
 import { decodeOutput } from "../protocol/stream.ts";
-import type { ClientFrame, ServerFrame } from "../protocol/stream.ts";
+import type { ClientFrameInput, ServerFrame } from "../protocol/stream.ts";
 import { Attachment } from "./attachment.ts";
 import type { Viewer } from "./attachment.ts";
 import { frameFrom } from "./incoming.ts";
@@ -51,7 +51,7 @@ export class Stream {
   readonly #attachments = new Map<string, Attachment>();
   readonly #backoff: Backoff;
   #subscription: (Subscription & { last?: number }) | undefined;
-  #send: ((frame: ClientFrame) => void) | undefined;
+  #send: ((frame: ClientFrameInput) => void) | undefined;
 
   /** Resolves after `close` or abort; rejects when the hub refuses us or a callback threw. */
   readonly closed: Promise<void>;
@@ -136,7 +136,7 @@ export class Stream {
 
   #listener() {
     return {
-      onOpen: (send: (frame: ClientFrame) => void): void => {
+      onOpen: (send: (frame: ClientFrameInput) => void): void => {
         this.#send = send;
         if (this.#subscription !== undefined) send(this.#subscribeFrame(this.#subscription));
         for (const attachment of this.#attachments.values()) send(attachment.request());
@@ -190,7 +190,7 @@ export class Stream {
     this.#subscription.onResync?.(after);
   }
 
-  #subscribeFrame({ after, last, sessionId, types }: Subscription & { last?: number }): ClientFrame {
+  #subscribeFrame({ after, last, sessionId, types }: Subscription & { last?: number }): ClientFrameInput {
     return { type: "subscribe", after: last ?? after, sessionId, types };
   }
 }

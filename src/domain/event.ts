@@ -48,6 +48,15 @@ export type EventType = keyof typeof RETENTION;
 
 export const EVENT_TYPES = Object.keys(RETENTION) as readonly EventType[];
 
+/** The seed's first vocabulary, understood wherever a type is named; what is answered is the executable one. */
+export const OLDER_EVENT_NAMES = {
+  terminal_stdout: "stdout",
+  terminal_stderr: "stderr",
+  terminal_exit: "status",
+  file_snapshot: "file_view",
+  file_diff: "file_view",
+} as const satisfies Record<string, EventType>;
+
 export function retentionOf(type: EventType): RetentionClass {
   return RETENTION[type];
 }

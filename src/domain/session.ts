@@ -12,6 +12,15 @@ export const SESSION_KINDS = ["terminal", "browser", "file", "desktop"] as const
 export type SessionStatus = "created" | "active" | "paused" | "closed";
 export const SESSION_STATUSES = ["created", "active", "paused", "closed"] as const satisfies readonly SessionStatus[];
 
+/** The seed's first vocabulary, understood wherever a status is named. */
+export const OLDER_STATUS_NAMES = {
+  requested: "created",
+  running: "active",
+  blocked: "active",
+  ended: "closed",
+  errored: "closed",
+} as const satisfies Record<string, SessionStatus>;
+
 export type Containment = "guard" | "user" | "open";
 
 /** What a session is from its first event on. */

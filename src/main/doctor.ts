@@ -104,11 +104,6 @@ function kindChecks(drivers: readonly SessionDriver[]): Check[] {
     const base = { name: `${kind} sessions`, needed: false };
     const driver = drivers.find((it) => it.kind === kind);
     if (driver !== undefined) return { ...base, state: "ready", detail: `on host ${driver.hostId}` };
-    return {
-      ...base,
-      state: "missing",
-      detail: "This version has no driver for them yet.",
-      remedy: "Update Sidestick when it has",
-    };
+    return { ...base, state: "missing", detail: "no driver for them in this version" };
   });
 }

@@ -1,7 +1,7 @@
 /** The log on the wire (seed 004). */
 import { z } from "zod";
-import { EVENT_TYPES } from "../domain/event.ts";
-import { AnyObject, Id, Limit, Sequence, Timestamp } from "./common.ts";
+import { EVENT_TYPES, OLDER_EVENT_NAMES } from "../domain/event.ts";
+import { AnyObject, enumWithOlder, Id, Limit, Sequence, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
 import { WorkspaceSession } from "./sessions.ts";
 
@@ -23,7 +23,7 @@ export const WorkspaceSnapshot = z.object({ sessions: z.array(WorkspaceSession),
 export type WorkspaceSnapshot = z.infer<typeof WorkspaceSnapshot>;
 
 /** In a URL a comma separates them; in JSON it is a list. */
-export const EventTypes = z.array(WorkspaceEventType).min(1).max(EVENT_TYPES.length);
+export const EventTypes = z.array(enumWithOlder(EVENT_TYPES, OLDER_EVENT_NAMES)).min(1).max(50);
 
 /** The longest a read waits for a new event; below the 60 s after which MCP clients give up. */
 export const EVENT_WAIT_MAX_MS = 45_000;

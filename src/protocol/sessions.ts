@@ -1,7 +1,7 @@
 /** Sessions on the wire (seed 004): camelCase fields, snake_case enums. */
 import { z } from "zod";
-import { SESSION_KINDS, SESSION_STATUSES } from "../domain/session.ts";
-import { Id, Name, Timestamp } from "./common.ts";
+import { OLDER_STATUS_NAMES, SESSION_KINDS, SESSION_STATUSES } from "../domain/session.ts";
+import { enumWithOlder, Id, Name, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
 
 export const WorkspaceKind = z.enum(SESSION_KINDS);
@@ -66,7 +66,7 @@ export const sessionOperations = {
     path: "/sessions",
     effect: "read",
     input: z.object({
-      status: WorkspaceStatus.optional(),
+      status: enumWithOlder(SESSION_STATUSES, OLDER_STATUS_NAMES).optional(),
       conversationId: z.string().optional(),
       workspaceId: z.string().optional(),
     }),

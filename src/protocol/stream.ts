@@ -38,7 +38,9 @@ export const ClientFrame = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("detach"), sessionId: Id }),
   z.strictObject({ type: z.literal("ping") }),
 ]);
-export type ClientFrame = z.infer<typeof ClientFrame>;
+export type ClientFrame = z.output<typeof ClientFrame>;
+/** As a client may write it. */
+export type ClientFrameInput = z.input<typeof ClientFrame>;
 
 export const ServerFrame = z.discriminatedUnion("type", [
   z.object({ type: z.literal("event"), event: WorkspaceEvent }),

@@ -29,10 +29,14 @@ function entry(op: Operation, tool: string): string {
     ["MCP tool", op.tool ? tool : "—"],
     ["Own errors", op.errors.join(", ") || "—"],
   ];
-  return `<details><summary><span class="verb">${op.method}</span><code>${escape(op.path)}</code> — ${escape(op.summary)}</summary>
+  return `<details><summary><span class="verb">${op.method}</span><code>${escape(op.path)}</code> — ${prose(op.summary)}</summary>
 <table><tbody>${facts.map(([name, value]) => `<tr><th scope="row">${name}</th><td>${escape(value ?? "")}</td></tr>`).join("")}</tbody></table>
 <p class="soft">Input</p><pre>${escape(JSON.stringify(jsonSchema(op.input, "input"), null, 2))}</pre>
 <p class="soft">Output</p><pre>${escape(JSON.stringify(jsonSchema(op.output, "output"), null, 2))}</pre></details>`;
+}
+
+function prose(text: string): string {
+  return escape(text).replaceAll(/`([^`]+)`/g, "<code>$1</code>");
 }
 
 function escape(text: string): string {

@@ -8,6 +8,7 @@ export function eventFeedContract(open: OpenLog): void {
   describe("a subscription", () => {
     orderContract(open);
     filterContract(open);
+    rarityContract(open);
     slownessContract(open);
     endContract(open);
   });
@@ -97,6 +98,21 @@ function filterContract(open: OpenLog): void {
       [2, 5, 8, 12],
       [4, 6, 11, 13],
     ]);
+  });
+}
+
+function rarityContract(open: OpenLog): void {
+  test("[LOG-11] one match behind thousands that don't match is found, stored and live", async () => {
+    const it = await TestLog.open(open);
+    const flood = Array.from({ length: 5_000 }, () => output(""));
+    const live = take(it.log, { after: 0, types: ["status"] }, 1);
+
+    await it.log.append(ANN, "any", [...flood, status("needle")], "process");
+
+    expect(await live).toEqual([5_001]);
+    await it.reopen();
+    expect(await take(it.log, { after: 0, types: ["status"] }, 1)).toEqual([5_001]);
+    expect(await take(it.log, { after: 0, sessionId: ANN, types: ["status", "token"] }, 1)).toEqual([5_001]);
   });
 }
 

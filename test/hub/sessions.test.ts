@@ -262,3 +262,22 @@ test("[SES-15] output events say where the bytes are and carry short text; a flo
   expect(cursor).toBe(6 + 90_000);
   expect(output.length).toBeLessThanOrEqual(elapsed / 100 + 3);
 });
+
+test("[SES-18] the older names of types and statuses are understood", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+  await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: "x" });
+  await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
+  const read = async (path: string) => (await ask(hub.url, { path, token: hub.operatorToken })).body;
+
+  const types = (it: WorkspaceEvent) => it.type;
+  expect((await read("/events?types=terminal_stdout")).map(types)).toEqual(["stdout"]);
+  expect((await read("/events?types=terminal_exit,terminal_stdout")).map(types)).toEqual([
+    "status",
+    "status",
+    "stdout",
+    "status",
+  ]);
+  expect(await read("/sessions?status=running")).toEqual([]);
+  expect((await read("/sessions?status=ended")).map((it: WorkspaceSession) => it.status)).toEqual(["closed"]);
+});

@@ -27,7 +27,7 @@ export class AppendBatch {
   /** Answers the size of the payloads. Throws, and takes nothing, if one of the events can't be stored as JSON. */
   add({ stream, expected, events, durability, at }: AppendRequest): number {
     // Checked before anything is taken: a malformed row would fail the whole group in the database.
-    const payloads = events.map(encode);
+    const payloads = events.map((event) => this.#encode(event));
     this.#streams.push(stream);
     this.#heads.push(expected === "any" ? ANY_VERSION : expected, at, events.length);
     let bytes = 0;
@@ -41,6 +41,10 @@ export class AppendBatch {
     }
     this.#power ||= durability === "power";
     return bytes;
+  }
+
+  get isEmpty(): boolean {
+    return this.#streams.length === 0;
   }
 
   message(): AppendMessage {
@@ -62,15 +66,16 @@ export class AppendBatch {
     this.#sources.set(name, this.#sources.size);
     return this.#sources.size - 1;
   }
+
+  #encode({ type, payload, position = 0, cursor = 0 }: NewEvent): string {
+    if (!this.#typeIds.has(type)) throw new Error(`unknown type of event: ${type}`);
+    if (!isPosition(position) || !isPosition(cursor)) throw new Error(`not a position: ${position}, ${cursor}`);
+    const text = JSON.stringify(payload) as string | undefined;
+    if (text === undefined) throw new Error("a payload must be an object");
+    return text;
+  }
 }
 
-function encode(event: NewEvent): string {
-  for (const number of [event.position, event.cursor]) {
-    if (number !== undefined && !(Number.isSafeInteger(number) && number >= 0)) {
-      throw new Error(`not a position: ${number}`);
-    }
-  }
-  const text = JSON.stringify(event.payload) as string | undefined;
-  if (text === undefined) throw new Error("a payload must be an object");
-  return text;
+function isPosition(number: number): boolean {
+  return Number.isSafeInteger(number) && number >= 0;
 }

@@ -9,13 +9,16 @@ export const BATCH_EVENTS = 1_000;
 
 export type FeedPage = { readonly events: readonly StoredEvent[]; readonly through: number };
 
+/** `isLast` says that there was nothing after it. */
+export type RecentPage = FeedPage & { readonly isLast: boolean };
+
 /** `removed` is the largest sequence that had been removed then. */
 export type StoredPage = FeedPage & { readonly removed: number };
 
 /** Where a feed gets its events from. */
 export type FeedSource = {
   /** Undefined when memory doesn't reach back to `cursor`. */
-  recent(cursor: number): FeedPage | undefined;
+  recent(cursor: number): RecentPage | undefined;
   /** No cursor stands for the oldest that is kept. Rejects if more than `tolerated` was removed after the cursor. */
   stored(cursor: number | undefined, tolerated: number): Promise<StoredPage>;
   /** Calls `wake` once, when there is more to read or when the log ends. */
@@ -81,8 +84,8 @@ export class Feed implements AsyncIterableIterator<readonly StoredEvent[], undef
       if (page === undefined || this.#done) break;
       this.#cursor = Math.max(this.#cursor ?? 0, page.through);
       if (page.events.length > 0) return { done: false, value: page.events };
-      // Read up to the end; a page from the database may be empty only because the filter matched nothing so far.
-      if (recent !== undefined) await this.#untilMore();
+      // Any other page may be empty only because the filter matched nothing so far.
+      if (recent?.isLast === true) await this.#untilMore();
     }
     this.#finish();
     return { done: true, value: undefined };

@@ -15,7 +15,7 @@ import type {
   Version,
 } from "../../hub/ports.ts";
 import { StorageFailed } from "../../hub/ports.ts";
-import { BATCH_EVENTS, Feed, type FeedPage, type FeedSource, type StoredPage } from "./event-feed.ts";
+import { BATCH_EVENTS, Feed, type FeedSource, type RecentPage, type StoredPage } from "./event-feed.ts";
 import { decodePage, stampEvents } from "./event-rows.ts";
 import { RecentEvents } from "./recent-events.ts";
 import type { StoreWorker } from "./store-worker.ts";
@@ -131,10 +131,11 @@ export class SqliteEventLog implements EventLog {
     return { events: decodePage(page, this.#worker.opened.types), through, removed };
   }
 
-  #recentAfter(cursor: number, matches: (event: StoredEvent) => boolean): FeedPage | undefined {
+  #recentAfter(cursor: number, matches: (event: StoredEvent) => boolean): RecentPage | undefined {
     if (cursor < this.#recent.floor) return undefined;
     const candidates = this.#recent.after(cursor, BATCH_EVENTS);
-    return { events: candidates.filter(matches), through: candidates.at(-1)?.sequence ?? cursor };
+    const through = candidates.at(-1)?.sequence ?? cursor;
+    return { events: candidates.filter(matches), through, isLast: candidates.length < BATCH_EVENTS };
   }
 
   #end(error: Error | undefined): void {

@@ -94,6 +94,8 @@ export type Opened = {
 
 export type Failure = {
   readonly message: string;
+  /** What the database said. */
+  readonly cause: string;
   /** Nothing more can be stored before a restart. */
   readonly fatal: boolean;
   /** Set for a cursor that is no longer kept: the oldest that is. */
@@ -116,5 +118,4 @@ export type ThreadData = {
   readonly file: string;
   /** Which run of the kernel this is; empty when the system can't tell. */
   readonly bootId: string;
-  readonly types: readonly string[];
 };

@@ -1,7 +1,6 @@
 /** Opens the store of a data directory: `<data-dir>/events.db`, one thread, three adapters. */
 import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { EVENT_TYPES } from "../../domain/event.ts";
 import { SqliteEventLog } from "./event-log.ts";
 import { SqliteAnswerStore, SqliteCredentialStore } from "./record-stores.ts";
 import { cantOpen } from "./store-unusable.ts";
@@ -25,7 +24,7 @@ export type SqliteStore = {
 export async function openSqliteStore(dataDir: string, options: { readonly now: () => number }): Promise<SqliteStore> {
   const file = join(resolve(dataDir), "events.db");
   await createPrivately(resolve(dataDir), file);
-  const worker = await StoreWorker.open({ file, bootId: await readBootId(), types: EVENT_TYPES });
+  const worker = await StoreWorker.open({ file, bootId: await readBootId() });
   const events = new SqliteEventLog(worker, options.now);
   return {
     events,

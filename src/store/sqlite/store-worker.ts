@@ -26,6 +26,8 @@ export class StoreWorker {
   #batchCharacters = 0;
   #nextCall = 1;
   #problem: StorageFailed | undefined;
+  #dead = false;
+  #closing: Promise<void> | undefined;
   #onDeath: () => void = () => {};
 
   private constructor(worker: Worker, opened: Opened) {
@@ -34,7 +36,7 @@ export class StoreWorker {
     this.#typeIds = new Map(opened.types.flatMap((name, id) => (name === undefined ? [] : [[name, id] as const])));
     worker.on("message", (message: FromThread) => this.#receive(message));
     worker.on("error", (error) => this.#died(error));
-    worker.on("exit", () => this.#died(new Error("the store is closed")));
+    worker.on("exit", () => this.#died(new Error("it was stopped")));
   }
 
   /** Throws `StoreUnusable` when the file can't be used as it is. */
@@ -44,6 +46,7 @@ export class StoreWorker {
     const first = await new Promise<FromThread>((resolve, reject) => {
       worker.once("message", resolve);
       worker.once("error", reject);
+      worker.once("exit", () => reject(new Error("the store's thread ended before it had opened the store")));
     });
     if (first.kind === "opened") return new StoreWorker(worker, first);
     // Its lock goes with the thread: whoever repairs the file must not find it still locked.
@@ -87,20 +90,21 @@ export class StoreWorker {
   }
 
   async close(): Promise<void> {
-    if (this.#dead) return;
+    if (!this.#dead) this.#closing ??= this.#close();
+    await this.#closing;
+  }
+
+  async #close(): Promise<void> {
     const gone = new Promise((resolve) => this.#worker.once("exit", resolve));
     await this.call("close", undefined);
     await gone;
   }
 
-  #dead = false;
-
   #flush(): void {
-    if (this.#batch === undefined) return;
-    const message = this.#batch.message();
+    const batch = this.#batch;
     this.#batch = undefined;
     this.#batchCharacters = 0;
-    if (!this.#dead) this.#worker.postMessage(message, []);
+    if (batch !== undefined && !batch.isEmpty && !this.#dead) this.#worker.postMessage(batch.message(), []);
   }
 
   #receive(message: FromThread): void {
@@ -135,7 +139,7 @@ export class StoreWorker {
 
   #errorFrom(failure: Failure): Error {
     if (failure.oldest !== undefined) return new CursorExpired(failure.oldest);
-    const error = new StorageFailed(failure.message, { cause: new Error(failure.message) });
+    const error = new StorageFailed(failure.message, { cause: new Error(failure.cause) });
     if (failure.fatal) this.#problem ??= error;
     return error;
   }
@@ -143,7 +147,8 @@ export class StoreWorker {
   #died(cause: Error): void {
     if (this.#dead) return;
     this.#dead = true;
-    this.#problem ??= new StorageFailed(`The store's thread ended (${cause.message}): restart the hub.`, { cause });
+    const sentence = `The store's thread ended (${cause.message}): restart the hub.`;
+    this.#problem ??= new StorageFailed(this.#closing === undefined ? sentence : "The store is closed.", { cause });
     for (const append of this.#appends.splice(0)) append.reject(this.#problem);
     for (const call of this.#calls.values()) call.reject(this.#problem);
     this.#calls.clear();

@@ -47,9 +47,11 @@ export class Ledger {
   readonly head: number;
   readonly #save: StatementSync;
   readonly #connection: Connection;
+  readonly #bootId: string;
 
   constructor(connection: Connection, file: string, bootId: string) {
     this.#connection = connection;
+    this.#bootId = bootId;
     const meta = connection.db.prepare("SELECT * FROM meta").get() as unknown as MetaRow;
     if (meta.clean === 0) refuseDamage(connection, file);
     this.#load(meta);
@@ -60,11 +62,8 @@ export class Ledger {
       `UPDATE meta SET last = ?, last_at = ?, counted = ?, ceiling = ?, activity_bytes = ?, audit_bytes = ?,
        activity_floor = ?, audit_floor = ?, housekeeping_floor = ?, clean = ?, boot_id = ?`,
     );
-    this.#bootId = bootId;
     connection.transaction("power", 1, () => this.save());
   }
-
-  readonly #bootId: string;
 
   /** True if giving `count` sequences needs a higher ceiling: then `save` and flush in the same transaction. */
   reserve(count: number): boolean {

@@ -152,7 +152,7 @@ class StoreThread {
     const { broken } = this.#connection;
     const message = error instanceof Error ? error.message : String(error);
     const oldest = error instanceof CursorExpired ? { oldest: error.oldest } : {};
-    return { message: broken ?? message, fatal: broken !== undefined, ...oldest };
+    return { message: broken ?? message, cause: message, fatal: broken !== undefined, ...oldest };
   }
 
   #post(message: FromThread): void {
