@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { Passes } from "../hub/passes.ts";
-import type { SessionDriver } from "../hub/ports.ts";
+import { retentionOf } from "../domain/event.ts";
+import type { EventLog, SessionDriver } from "../hub/ports.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import type { Check } from "../protocol/hub.ts";
 import { type Listener, listenForOperator, listenOnLoopback, LOOPBACK } from "../server/listener.ts";
@@ -42,6 +43,7 @@ export async function startHub(settings: Settings, drivers: readonly SessionDriv
   const limits = limitsOf(settings);
   const desks = await openDesks({ dataDir: settings.dataDir, drivers, logger, clock, limits });
   opened.defer(() => desks.close());
+  logDecisions(desks.log, logger);
   const tcp = await listenOnLoopback(settings.port);
   opened.defer(() => tcp.close());
   const socketPath = join(settings.dataDir, "hub.sock");
@@ -79,6 +81,15 @@ async function openDoors({ settings, desks, tcp, unix, checks, logger }: HubPart
   unix.open(doors, { via: "operator_socket", person });
   logger.info("the hub is up", { url, version: VERSION, pid: process.pid });
   return { url, port, ends, loginLink: () => `${url}/login#code=${loginCodes.issue({ name: person }).secret}` };
+}
+
+/** Ties the log lines to the log of events. Payloads stay out: they are for those who may see the session. */
+function logDecisions(log: EventLog, logger: Logger): void {
+  log.observe((events) => {
+    for (const { type, sessionId, sequence, source } of events) {
+      if (retentionOf(type) !== "activity") logger.info(type, { session: sessionId, sequence, by: source });
+    }
+  });
 }
 
 function limitsOf(settings: Settings) {

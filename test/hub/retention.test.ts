@@ -124,7 +124,7 @@ test("[HUB-8] retention removes old output, keeps what lives and forgets what ha
   expect(last).toEqual([["alive status", "alive status"], [alive.sessionId], [alive.sessionId]]);
 });
 
-test("[HUB-7] log lines are JSON with time, level and message", async () => {
+test("[HUB-7] log lines are JSON with time, level and message, and name session and sequence of each decision", async () => {
   const hub = await startTestHub();
   await ask(hub.url, {
     method: "POST",
@@ -138,7 +138,11 @@ test("[HUB-7] log lines are JSON with time, level and message", async () => {
       .trim()
       .split("\n")
       .map((line) => JSON.parse(line));
-    expect(lines).toMatchObject([
+    expect(lines.filter((it) => it.message === "status")).toMatchObject([
+      { level: "info", session: expect.any(String), sequence: expect.any(Number), by: { kind: "person", id: "olga" } },
+      { level: "info", session: expect.any(String), sequence: expect.any(Number), by: { kind: "host", id: "local" } },
+    ]);
+    expect(lines.filter((it) => !["status", "token", "workspace"].includes(it.message))).toMatchObject([
       { level: "info", message: "the hub is up" },
       {
         level: "warn",
