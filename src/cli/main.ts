@@ -1,8 +1,9 @@
 /** The entry of `bin/sidestick`. */
 import { enableCompileCache } from "node:module";
+import { join } from "node:path";
 
 // Half of a short command's time is compiling; the cache lies in our own install, where nobody else can plant code.
-enableCompileCache(new URL("../../node_modules/.cache/sidestick", import.meta.url).pathname);
+enableCompileCache(join(import.meta.dirname, "..", "..", "node_modules", ".cache", "sidestick"));
 
 const { run } = await import("./run.ts");
 const { handleClosedPipe, Terminal } = await import("./terminal.ts");

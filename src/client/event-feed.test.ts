@@ -183,7 +183,7 @@ test.each([
 
   const reading = take(new SidestickClient({ url, timing: QUICK }), 2);
 
-  await expect(reading).rejects.toMatchObject({ code, details: { httpStatus: status } });
+  await expect(reading).rejects.toMatchObject({ code, status });
   expect(wishes).toHaveLength(2);
 });
 

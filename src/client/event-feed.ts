@@ -16,6 +16,7 @@ import { SseParser } from "./sse.ts";
 import type { SseMessage } from "./sse.ts";
 import type { Transport } from "./transport.ts";
 import { HubUnreachable } from "./unreachable.ts";
+import { Unreadable } from "./unreadable.ts";
 
 export type FeedItem =
   | { readonly type: "event"; readonly event: WorkspaceEvent }
@@ -27,6 +28,8 @@ export type FeedOptions = Input<"event.stream"> & {
   readonly signal?: AbortSignal | undefined;
   /** Called before each pause between two connections, with what went wrong. */
   readonly onRetry?: ((error: unknown, delayMs: number) => void) | undefined;
+  /** Called for each connection, when the hub has answered. */
+  readonly onOpen?: (() => void) | undefined;
 };
 
 export class EventFeed {
@@ -66,6 +69,7 @@ export class EventFeed {
     const response = await this.#inTime(connection, this.#open(AbortSignal.any([signal, connection.signal])));
     const parser = new SseParser();
     const reader = readerOf(response);
+    this.#options.onOpen?.();
     try {
       for (;;) {
         const chunk = await this.#inTime(connection, reader.read());
@@ -128,7 +132,6 @@ export class EventFeed {
 
 function readerOf(response: Response): ReadableStreamDefaultReader<Uint8Array> {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  if (!isStream || response.body === null)
-    throw new AppError("internal", { detail: "The answer is not an event stream" });
+  if (!isStream || response.body === null) throw new Unreadable("The answer is not an event stream");
   return response.body.getReader();
 }

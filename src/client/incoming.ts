@@ -2,9 +2,9 @@
  * What the hub sends, parsed. A newer hub may know more than this client: frames of an unknown type are passed
  * over and events of an unknown type are delivered as they came, so that nobody misses a place in the log.
  */
-import { AppError } from "../protocol/errors.ts";
 import { WorkspaceEvent } from "../protocol/events.ts";
 import { ServerFrame } from "../protocol/stream.ts";
+import { Unreadable } from "./unreadable.ts";
 
 const EventOfAnyType = WorkspaceEvent.omit({ type: true, sessionId: true }).loose();
 const KNOWN_FRAMES = new Set<unknown>(ServerFrame.options.map((option) => option.shape.type.value));
@@ -55,7 +55,6 @@ function must<T>(schema: Schema<T>, value: unknown): T {
   return parsed.data;
 }
 
-function unreadable(cause: unknown): AppError {
-  const detail = "The hub sent something this client can't read; update the older of the two";
-  return new AppError("internal", { detail }, { cause });
+function unreadable(cause: unknown): Unreadable {
+  return new Unreadable("The hub sent something this client can't read; update the older of the two", { cause });
 }

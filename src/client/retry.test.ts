@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { AppError } from "../protocol/errors.ts";
 import { Backoff, isTransient, TIMING } from "./retry.ts";
 import { HubUnreachable } from "./unreachable.ts";
+import { Unreadable } from "./unreadable.ts";
 
 test("[SDK-12] pauses double from 250 ms to 10 s, vary by half, and begin anew after a success", () => {
   fc.assert(
@@ -21,11 +22,13 @@ test("[SDK-12] pauses double from 250 ms to 10 s, vary by half, and begin anew a
 
 test.each([
   { error: new HubUnreachable("away"), transient: true },
-  { error: new AppError("storage_unavailable", { httpStatus: 503 }), transient: true },
-  { error: new AppError("limit_reached", { httpStatus: 429 }), transient: true },
-  { error: new AppError("unauthenticated", { httpStatus: 401 }), transient: false },
-  { error: new AppError("cursor_expired", { httpStatus: 410 }), transient: false },
-  { error: new AppError("internal"), transient: false },
+  { error: new AppError("storage_unavailable"), transient: true },
+  { error: new AppError("limit_reached"), transient: true },
+  { error: new AppError("internal", { detail: "a proxy's fault" }, { status: 502 }), transient: true },
+  { error: new AppError("unauthenticated"), transient: false },
+  { error: new AppError("cursor_expired"), transient: false },
+  { error: new AppError("internal", { detail: "a newer refusal" }, { status: 409 }), transient: false },
+  { error: new Unreadable("no hub"), transient: false },
   { error: new TypeError("a bug"), transient: false },
 ])("[SDK-12] trying again after $error.message: $transient", ({ error, transient }) => {
   expect(isTransient(error)).toBe(transient);

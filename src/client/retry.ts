@@ -2,6 +2,7 @@
 import { AppError } from "../protocol/errors.ts";
 import { DEAD_AFTER_MS, HEARTBEAT_MS } from "../protocol/stream.ts";
 import { HubUnreachable } from "./unreachable.ts";
+import { Unreadable } from "./unreadable.ts";
 
 export type Timing = {
   readonly retryMinMs: number;
@@ -41,9 +42,8 @@ export class Backoff {
 /** Whether the same request may succeed later: the hub is away, overloaded or has a fault, but did not refuse. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof HubUnreachable) return true;
-  if (!(error instanceof AppError)) return false;
-  const status = error.details.httpStatus;
-  return typeof status === "number" && (status >= 500 || status === 429);
+  if (!(error instanceof AppError) || error instanceof Unreadable) return false;
+  return error.status >= 500 || error.status === 429;
 }
 
 /** Resolves after the time, or as soon as the signal is aborted. */

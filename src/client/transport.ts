@@ -4,13 +4,14 @@
  * Whatever goes wrong leaves here as `AppError` (the hub refused), `HubUnreachable` (no answer) or the caller's
  * own abort reason. Rules SDK-1..SDK-8 in docs/spec/client.md.
  */
-import { AppError, errorFromProblem } from "../protocol/errors.ts";
+import { errorFromProblem } from "../protocol/errors.ts";
 import type { CallName } from "../protocol/operations.ts";
 import { operation } from "../protocol/operations.ts";
 import type { CallOptions } from "./calls.ts";
 import type { HubRequest } from "./request.ts";
 import { requestFor } from "./request.ts";
 import { HubUnreachable } from "./unreachable.ts";
+import { Unreadable } from "./unreadable.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -94,11 +95,7 @@ export class Transport {
     try {
       return JSON.parse(text) as unknown;
     } catch (cause) {
-      throw new AppError(
-        "internal",
-        { detail: `What answers at ${this.#base.origin} is not a Sidestick hub` },
-        { cause },
-      );
+      throw new Unreadable(`What answers at ${this.#base.origin} is not a Sidestick hub`, { cause });
     }
   }
 

@@ -23,7 +23,7 @@ test.each<[Exclude<ApprovalStatus, "pending">, boolean]>([
   ["rejected", false],
   ["expired", false],
 ])("[APR-1] a pending approval can end as %s", (status, approved) => {
-  expect(decideApproval(pending, { status, resolvedBy: "ann", reason: "because" }, false)).toEqual({
+  expect(decideApproval(pending, { status, resolvedBy: "ann", reason: "because" }, { expired: false })).toEqual({
     ok: true,
     payload: { requestId: pending.requestId, status, approved, resolvedBy: "ann", reason: "because" },
   });
@@ -32,18 +32,19 @@ test.each<[Exclude<ApprovalStatus, "pending">, boolean]>([
 test.each<ApprovalStatus>(["approved", "rejected"])("[APR-2] one that is %s stays so", (status) => {
   const decided: Approval = { ...pending, status, resolvedBy: "ann" };
 
-  expect(decideApproval(decided, { status: "approved", resolvedBy: "bob" }, false)).toEqual({
+  expect(decideApproval(decided, { status: "approved", resolvedBy: "bob" }, { expired: false })).toEqual({
     ok: false,
     refusal: "approval_decided",
-    resolvedBy: "ann",
   });
 });
 
 test.each(["approved", "rejected"] as const)("[APR-4] after its time a decision %s is refused", (status) => {
   const late = { ok: false, refusal: "approval_expired" };
 
-  expect(decideApproval(pending, { status, resolvedBy: "ann" }, true)).toEqual(late);
-  expect(decideApproval({ ...pending, status: "expired" }, { status, resolvedBy: "ann" }, true)).toEqual(late);
+  expect(decideApproval(pending, { status, resolvedBy: "ann" }, { expired: true })).toEqual(late);
+  expect(decideApproval({ ...pending, status: "expired" }, { status, resolvedBy: "ann" }, { expired: true })).toEqual(
+    late,
+  );
 });
 
 test("[APR-5] folding a request and a decision gives the approval; a second decision changes nothing", () => {

@@ -58,14 +58,18 @@ export type ApprovalVerdict = {
 
 export type ApprovalDecision =
   | { readonly ok: true; readonly payload: JsonObject }
-  | { readonly ok: false; readonly refusal: "approval_decided"; readonly resolvedBy: string }
+  | { readonly ok: false; readonly refusal: "approval_decided" }
   | { readonly ok: false; readonly refusal: "approval_expired" };
 
 /** Decides one verdict. `expired` says whether the time is over: the caller has the clock. */
-export function decideApproval(state: Approval, verdict: ApprovalVerdict, expired: boolean): ApprovalDecision {
+export function decideApproval(
+  state: Approval,
+  verdict: ApprovalVerdict,
+  { expired }: { readonly expired: boolean },
+): ApprovalDecision {
   if (state.status === "expired") return { ok: false, refusal: "approval_expired" };
   if (state.status !== "pending") {
-    return { ok: false, refusal: "approval_decided", resolvedBy: state.resolvedBy ?? "system" };
+    return { ok: false, refusal: "approval_decided" };
   }
   if (expired && verdict.status !== "expired") return { ok: false, refusal: "approval_expired" };
   return {

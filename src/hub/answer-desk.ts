@@ -4,7 +4,7 @@
  * again (HTP-9).
  */
 import type { JsonObject } from "../domain/event.ts";
-import { AppError, problemOf, type Problem } from "../protocol/errors.ts";
+import { AppError, type ErrorCode, problemOf, type Problem } from "../protocol/errors.ts";
 import type { AnswerStore, RememberedAnswer } from "./ports.ts";
 
 export type Keyed = {
@@ -19,7 +19,8 @@ export type Keyed = {
 type Outcome = { readonly output: unknown } | { readonly problem: Problem };
 
 const MAX_IN_MEMORY = 10_000;
-const TRANSIENT: ReadonlySet<number> = new Set([429, 503]);
+/** Refusals that come before any effect. A failed write is none of them: what came before it may have acted. */
+const NOTHING_DONE: ReadonlySet<ErrorCode> = new Set(["limit_reached", "kind_unavailable"]);
 
 export class AnswerDesk {
   readonly #store: AnswerStore;
@@ -59,7 +60,7 @@ export class AnswerDesk {
         throw error;
       },
     );
-    if ("problem" in outcome && TRANSIENT.has(outcome.problem.status)) {
+    if ("problem" in outcome && NOTHING_DONE.has(outcome.problem.code)) {
       // Nothing was done and it may work later: the key is free again.
       await this.#store.forget(scope, key);
     } else if (keyed.keep === "stored") {

@@ -14,6 +14,7 @@ import {
 import { HUB_STREAM, type StoredEvent } from "../domain/event.ts";
 import type { Logger } from "../lib/logger.ts";
 import { startTimer } from "../lib/long-timer.ts";
+import { Turns } from "../lib/turns.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { ParsedInput } from "../protocol/operations.ts";
 import { follow, type Journal } from "./journal.ts";
@@ -36,6 +37,8 @@ export class ApprovalDesk {
   readonly #parts: ApprovalDeskParts;
   readonly #approvals = new Map<string, Approval>();
   readonly #timers = new Map<string, Disposable>();
+  /** One request of an actor at a time: a limit that all of them pass at once is none. */
+  readonly #asking = new Turns();
 
   constructor(parts: ApprovalDeskParts) {
     this.#parts = parts;
@@ -47,7 +50,13 @@ export class ApprovalDesk {
       for (const event of events)
         if (event.type === "status" && event.payload.status === "closed") this.#endOf(event.sessionId);
     });
-    for (const approval of this.list("pending")) this.#arm(approval);
+    for (const approval of this.list("pending")) {
+      this.#arm(approval);
+      // Its session may have ended while nobody was here to end the approval with it.
+      if (approval.sessionId !== HUB_STREAM && !this.#parts.sessions.isOpen(approval.sessionId)) {
+        this.#endOf(approval.sessionId);
+      }
+    }
   }
 
   stop(): void {
@@ -55,7 +64,38 @@ export class ApprovalDesk {
     this.#timers.clear();
   }
 
-  async request(ask: ParsedInput<"approval.request">, by: Actor): Promise<Approval> {
+  request(ask: ParsedInput<"approval.request">, by: Actor): Promise<Approval> {
+    return this.#asking.run(by.id, () => this.#request(ask, by));
+  }
+
+  list(status?: Approval["status"]): readonly Approval[] {
+    return [...this.#approvals.values()].filter((it) => status === undefined || it.status === status);
+  }
+
+  get(requestId: string): Approval {
+    const approval = this.#approvals.get(requestId);
+    if (approval === undefined) throw new AppError("not_found", { what: "approval", id: requestId });
+    return approval;
+  }
+
+  async resolve(requestId: string, verdict: Omit<ApprovalVerdict, "resolvedBy">, by: Actor): Promise<Approval> {
+    return this.#decide(requestId, { ...verdict, resolvedBy: by.id }, by);
+  }
+
+  /** Ends what is pending without a person's decision; answers how many that were. */
+  async endAll(reason: string): Promise<number> {
+    const verdict = { status: "rejected", resolvedBy: "system", reason } as const;
+    const ended = await Promise.all(this.list("pending").map((it) => this.#endAs(it, verdict)));
+    return ended.filter(Boolean).length;
+  }
+
+  forgetDecidedBefore(instant: string): void {
+    for (const it of this.list()) {
+      if (it.status !== "pending" && (it.resolvedAt ?? it.requestedAt) < instant) this.#approvals.delete(it.requestId);
+    }
+  }
+
+  async #request(ask: ParsedInput<"approval.request">, by: Actor): Promise<Approval> {
     const { clock, digest, journal, newId } = this.#parts;
     const requestId = newId();
     const stream = ask.sessionId ?? HUB_STREAM;
@@ -79,33 +119,6 @@ export class ApprovalDesk {
     const approval = this.get(requestId);
     this.#arm(approval);
     return approval;
-  }
-
-  list(status?: Approval["status"]): readonly Approval[] {
-    return [...this.#approvals.values()].filter((it) => status === undefined || it.status === status);
-  }
-
-  get(requestId: string): Approval {
-    const approval = this.#approvals.get(requestId);
-    if (approval === undefined) throw new AppError("not_found", { what: "approval", id: requestId });
-    return approval;
-  }
-
-  async resolve(requestId: string, verdict: Omit<ApprovalVerdict, "resolvedBy">, by: Actor): Promise<Approval> {
-    return this.#decide(requestId, { ...verdict, resolvedBy: by.id }, by);
-  }
-
-  /** Ends what is pending without a person's decision; answers how many that were. */
-  async endAll(reason: string): Promise<number> {
-    const pending = this.list("pending");
-    await Promise.all(pending.map((it) => this.#endAs(it, { status: "rejected", resolvedBy: "system", reason })));
-    return pending.length;
-  }
-
-  forgetDecidedBefore(instant: string): void {
-    for (const it of this.list()) {
-      if (it.status !== "pending" && (it.resolvedAt ?? it.requestedAt) < instant) this.#approvals.delete(it.requestId);
-    }
   }
 
   #fold(event: StoredEvent): void {
@@ -132,10 +145,12 @@ export class ApprovalDesk {
     await this.#parts.journal.record(known.sessionId, "power", () => {
       const state = this.get(requestId);
       const expired = Date.parse(state.expiresAt) <= this.#parts.clock.now();
-      const decision = decideApproval(state, verdict, expired);
+      const decision = decideApproval(state, verdict, { expired });
       if (decision.ok) return { type: "approval_decision", payload: decision.payload, source };
-      const by = decision.refusal === "approval_decided" ? { resolvedBy: decision.resolvedBy } : {};
-      throw new AppError(decision.refusal, { requestId, ...by });
+      const { resolvedBy, resolvedAt, reason, status } = state;
+      const decided =
+        decision.refusal === "approval_decided" ? { decision: status, resolvedBy, resolvedAt, reason } : {};
+      throw new AppError(decision.refusal, { requestId, ...decided });
     });
     return this.get(requestId);
   }
@@ -160,13 +175,15 @@ export class ApprovalDesk {
     }
   }
 
-  /** Losing the race to a person's decision is fine; anything else is worth a line in the log. */
-  async #endAs(approval: Approval, verdict: ApprovalVerdict): Promise<void> {
+  /** True if this ended it. Losing the race to a person's decision is fine; anything else is worth a line in the log. */
+  async #endAs(approval: Approval, verdict: ApprovalVerdict): Promise<boolean> {
     try {
       await this.#decide(approval.requestId, verdict, SYSTEM);
+      return true;
     } catch (error) {
-      if (error instanceof AppError && error.code !== "storage_unavailable") return;
+      if (error instanceof AppError && error.code !== "storage_unavailable") return false;
       this.#parts.logger.error("the end of an approval could not be stored", { session: approval.sessionId, error });
+      return false;
     }
   }
 }

@@ -95,12 +95,15 @@ export class CredentialDesk {
   async revoke(tokenId: string, by: Actor): Promise<Token> {
     const credential = this.#find(tokenId);
     if (credential === undefined) throw new AppError("not_found", { what: "token", id: tokenId });
-    if (credential.revokedAt !== undefined) return publicPart(credential);
-    const revoked = { ...credential, revokedAt: new Date(this.#parts.clock.now()).toISOString() };
+    const revoked = {
+      ...credential,
+      revokedAt: credential.revokedAt ?? new Date(this.#parts.clock.now()).toISOString(),
+    };
     this.#byHash.set(credential.hash, revoked);
     this.#end(tokenId);
+    // Also the second time: the first may have failed to reach the disk, and a restart would bring the token back.
     await this.#parts.store.put(revoked);
-    await this.#note("revoked", revoked, by);
+    if (credential.revokedAt === undefined) await this.#note("revoked", revoked, by);
     return publicPart(revoked);
   }
 

@@ -63,6 +63,9 @@ export interface EventLog {
   /** Throws `CursorExpired` when events after the cursor that the filter may match are no longer kept. */
   read(query: EventQuery): Promise<readonly StoredEvent[]>;
 
+  /** The newest event of one type in one stream, if one is kept. */
+  last(stream: string, type: EventType): Promise<StoredEvent | undefined>;
+
   /** From stored to live without a gap and without a repeat. A slow reader holds back nobody. */
   subscribe(query: Omit<EventQuery, "limit">, signal: AbortSignal): EventFeed;
 

@@ -60,9 +60,9 @@ export class RetentionDesk {
     approvals.forgetDecidedBefore(auditFrom);
 
     const outputFrom = new Date(clock.now() - limits.activityMaxAgeMs).toISOString();
-    const known = new Map(sessions.list().map((it) => [it.sessionId, it]));
     for (const stream of await bytes.streams()) {
-      const session = known.get(stream);
+      // Looked up at its turn: a session may have begun since the list was made.
+      const session = sessions.find(stream);
       const over = session === undefined || (session.status === "closed" && session.updatedAt < outputFrom);
       if (over) await bytes.remove(stream);
       else await bytes.prune(stream, limits.outputMaxBytes);

@@ -3,9 +3,16 @@
  * hands the work to the driver of the session's kind. Rules SES-1..SES-12 in docs/spec/sessions.md.
  */
 import type { Actor } from "../domain/actor.ts";
-import type { StoredEvent } from "../domain/event.ts";
-import { applySession, decideSession, type Session, type SessionCommand } from "../domain/session.ts";
+import type { NewEvent, StoredEvent } from "../domain/event.ts";
+import {
+  applySession,
+  decideSession,
+  type Session,
+  type SessionBirth,
+  type SessionCommand,
+} from "../domain/session.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Turns } from "../lib/turns.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { ParsedInput } from "../protocol/operations.ts";
 import { follow, type Journal } from "./journal.ts";
@@ -25,6 +32,8 @@ export type SessionDeskParts = {
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
   readonly #sessions = new Map<string, Session>();
+  /** One birth in a workspace at a time: a limit that all of them pass at once is none. */
+  readonly #births = new Turns();
   /** What a session is still becoming; commands wait for it, so that create-then-pause is no race. */
   readonly #settling = new Map<string, Promise<unknown>>();
 
@@ -42,26 +51,13 @@ export class SessionDesk {
   async create(config: ParsedInput<"session.create">, by: Actor): Promise<Session> {
     const workspace = this.#parts.workspaces.get(config.workspaceId);
     const driver = this.#driver(config.kind, workspace.hostId);
-    const sessionId = this.#parts.newId();
-    await this.#record(sessionId, by, () => {
+    const birth: SessionBirth = { ...birthOf(config, by), sessionId: this.#parts.newId(), hostId: driver.hostId };
+    const created = await this.#births.run(config.workspaceId, async () => {
       this.#refuseOverLimit(config.workspaceId, workspace.limits.maxSessions);
-      return {
-        type: "create",
-        birth: {
-          sessionId,
-          kind: config.kind,
-          ...(by.kind === "agent" ? { ownerAgentId: by.id } : {}),
-          workspaceId: config.workspaceId,
-          hostId: driver.hostId,
-          ...(config.conversationId === undefined ? {} : { conversationId: config.conversationId }),
-          interactive: config.interactive,
-          containment: "open",
-          title: config.title ?? config.kind,
-        },
-      };
+      await this.#record(birth.sessionId, by, () => ({ type: "create", birth }));
+      return this.get(birth.sessionId);
     });
-    const created = this.get(sessionId);
-    this.#settle(sessionId, this.#activate(created, driver));
+    this.#settle(birth.sessionId, this.#activate(created, driver));
     return created;
   }
 
@@ -69,10 +65,18 @@ export class SessionDesk {
     return [...this.#sessions.values()];
   }
 
+  find(sessionId: string): Session | undefined {
+    return this.#sessions.get(sessionId);
+  }
+
   get(sessionId: string): Session {
-    const session = this.#sessions.get(sessionId);
+    const session = this.find(sessionId);
     if (session === undefined) throw new AppError("not_found", { what: "session", id: sessionId });
     return session;
+  }
+
+  isOpen(sessionId: string): boolean {
+    return (this.#sessions.get(sessionId)?.status ?? "closed") !== "closed";
   }
 
   async pause(sessionId: string, by: Actor): Promise<Session> {
@@ -88,46 +92,57 @@ export class SessionDesk {
     if (by.kind === "agent" && session.ownerAgentId !== by.id) {
       throw new AppError("forbidden", { detail: "An agent may close only a session that it started" });
     }
-    await this.#move(sessionId, by, { type: "close", reason });
+    await this.#settled(sessionId);
+    if (!this.isOpen(sessionId)) throw transitionRefused(this.get(sessionId), "close");
+    // Stopping takes power away, so it waits for nothing; and `closed` must be the last that is said of a session.
     await this.#stop(session);
-    return this.get(sessionId);
+    return this.#move(sessionId, by, { type: "close", reason });
   }
 
-  /** Closes what is open; answers how many that were. */
+  /** Closes what is open; answers how many that were. One that ends by itself meanwhile is fine. */
   async closeAll(by: Actor, reason: string): Promise<number> {
     const open = this.list().filter((session) => session.status !== "closed");
-    await Promise.all(open.map((session) => this.close(session.sessionId, by, reason)));
-    return open.length;
+    const ends = await Promise.allSettled(open.map((session) => this.close(session.sessionId, by, reason)));
+    const failure = ends.find((it) => it.status === "rejected" && !isRefusal(it.reason, "invalid_transition"));
+    if (failure?.status === "rejected") throw failure.reason;
+    return ends.filter((it) => it.status === "fulfilled").length;
   }
 
   async input(sessionId: string, bytes: Uint8Array, by: Actor): Promise<void> {
     const session = await this.#settled(sessionId);
-    if (session.status === "closed") throw transitionRefused(session, "input");
-    if (session.status === "paused" && by.kind !== "person") throw new AppError("session_paused", { sessionId });
+    this.#refuseInput(sessionId, by);
     const driver = this.#driver(session.kind, session.hostId);
-    const record = () =>
-      this.#parts.journal.note(sessionId, "process", [{ type: "input", payload: { bytes: bytes.length }, source: by }]);
+    const event: NewEvent = { type: "input", payload: { bytes: bytes.length }, source: by };
     if (by.kind === "person") {
       // A person's input waits for nothing, not even for the disk.
       await driver.input(sessionId, bytes, by);
-      await record().catch((error: unknown) =>
-        this.#parts.logger.error("input unrecorded", { session: sessionId, error }),
-      );
-    } else {
-      await record();
-      await driver.input(sessionId, bytes, by);
+      this.#parts.journal
+        .note(sessionId, "process", [event])
+        .catch((error: unknown) => this.#parts.logger.error("input unrecorded", { session: sessionId, error }));
+      return;
     }
+    await this.#parts.journal.record(sessionId, "process", () => {
+      this.#refuseInput(sessionId, by);
+      return event;
+    });
+    // A person may have paused the session while the record was on its way to the disk.
+    this.#refuseInput(sessionId, by);
+    await driver.input(sessionId, bytes, by);
   }
 
   async resize(sessionId: string, cols: number, rows: number): Promise<void> {
     const session = await this.#settled(sessionId);
     if (session.status === "closed") throw transitionRefused(session, "resize");
     await this.#driver(session.kind, session.hostId).resize(sessionId, cols, rows);
+    const cursor = await this.#parts.output.size(sessionId);
+    const source: Actor = { kind: "host", id: session.hostId };
+    await this.#parts.journal.note(sessionId, "process", [{ type: "resize", payload: { cols, rows }, source, cursor }]);
   }
 
-  size(sessionId: string): { readonly cols: number; readonly rows: number } {
+  /** Undefined for a session that no longer runs anywhere: its output can still be read. */
+  size(sessionId: string): { readonly cols: number; readonly rows: number } | undefined {
     const session = this.get(sessionId);
-    return this.#driver(session.kind, session.hostId).size(sessionId);
+    return this.isOpen(sessionId) ? this.#driver(session.kind, session.hostId).size(sessionId) : undefined;
   }
 
   /** Drops closed sessions that retention no longer keeps. */
@@ -163,7 +178,7 @@ export class SessionDesk {
 
   async #activate(session: Session, driver: SessionDriver): Promise<void> {
     try {
-      await driver.start(session, this.#sink(session));
+      await driver.start(session, await this.#sink(session));
       await this.#record(session.sessionId, { kind: "host", id: driver.hostId }, () => ({ type: "activate" }));
     } catch (error) {
       this.#parts.logger.warn("a session did not start", { session: session.sessionId, error });
@@ -171,38 +186,55 @@ export class SessionDesk {
     }
   }
 
+  /** A driver that fails to take up one session costs that session, not the start of the hub. */
   async #adopt(session: Session): Promise<void> {
-    const { sessionId } = session;
-    const driver = this.#parts.drivers.find((it) => it.kind === session.kind && it.hostId === session.hostId);
-    const alive = driver !== undefined && (await driver.adopt(session, this.#sink(session)));
-    if (!alive) return this.#end(session, "host_lost");
-    if (session.status !== "created") return undefined;
-    await this.#record(sessionId, { kind: "host", id: driver.hostId }, () => ({ type: "activate" }));
-    return undefined;
+    const { sessionId, hostId } = session;
+    const driver = this.#parts.drivers.find((it) => it.kind === session.kind && it.hostId === hostId);
+    try {
+      const alive = driver !== undefined && (await driver.adopt(session, await this.#sink(session)));
+      if (!alive) return await this.#end(session, "host_lost");
+      if (session.status !== "created") return undefined;
+      return await this.#record(sessionId, { kind: "host", id: hostId }, () => ({ type: "activate" }));
+    } catch (error) {
+      this.#parts.logger.error("a session could not be taken up", { session: sessionId, error });
+      return this.#end(session, "host_lost");
+    }
   }
 
-  #sink(session: Session): DriverSink {
-    const source: Actor = { kind: "host", id: session.hostId };
+  async #sink(session: Session): Promise<DriverSink> {
+    const { sessionId } = session;
+    await this.#parts.output.begin(sessionId, { kind: "host", id: session.hostId });
     return {
-      output: (bytes) => this.#parts.output.write(session.sessionId, source, bytes),
-      ended: (reason) => this.#settle(session.sessionId, this.#end(session, reason)),
+      output: (bytes) => this.#parts.output.write(sessionId, bytes),
+      ended: (reason) => this.#settle(sessionId, this.#end(session, reason)),
     };
   }
 
   /** The end of a session that nobody asked for; already closed is fine. */
   async #end(session: Session, reason: string): Promise<void> {
+    const { sessionId } = session;
+    const { logger, output } = this.#parts;
     try {
-      await this.#record(session.sessionId, { kind: "host", id: session.hostId }, () => ({ type: "close", reason }));
-      await this.#parts.output.close(session.sessionId);
+      await output
+        .end(sessionId)
+        .catch((error: unknown) => logger.error("output unannounced", { session: sessionId, error }));
+      await this.#record(sessionId, { kind: "host", id: session.hostId }, () => ({ type: "close", reason }));
     } catch (error) {
-      if (error instanceof AppError && error.code === "invalid_transition") return;
-      this.#parts.logger.error("the end of a session could not be stored", { session: session.sessionId, error });
+      if (isRefusal(error, "invalid_transition")) return;
+      logger.error("the end of a session could not be stored", { session: sessionId, error });
     }
   }
 
-  async #stop(session: Session): Promise<void> {
-    await this.#driver(session.kind, session.hostId).stop(session.sessionId);
-    await this.#parts.output.close(session.sessionId);
+  async #stop({ sessionId, kind, hostId }: Session): Promise<void> {
+    const driver = this.#parts.drivers.find((it) => it.kind === kind && it.hostId === hostId);
+    await driver?.stop(sessionId);
+    await this.#parts.output.end(sessionId);
+  }
+
+  #refuseInput(sessionId: string, by: Actor): void {
+    const session = this.get(sessionId);
+    if (session.status === "closed") throw transitionRefused(session, "input");
+    if (session.status === "paused" && by.kind !== "person") throw new AppError("session_paused", { sessionId });
   }
 
   #settle(sessionId: string, becoming: Promise<unknown>): void {
@@ -232,6 +264,31 @@ export class SessionDesk {
       return { type: "status", payload: decision.payload, source: by };
     });
   }
+}
+
+function birthOf(config: ParsedInput<"session.create">, by: Actor): Omit<SessionBirth, "sessionId" | "hostId"> {
+  const { kind, workspaceId, conversationId, interactive, title = kind } = config;
+  const ownerAgentId = ownerOf(config.ownerAgentId, by);
+  return {
+    kind,
+    ...(ownerAgentId === undefined ? {} : { ownerAgentId }),
+    workspaceId,
+    ...(conversationId === undefined ? {} : { conversationId }),
+    interactive,
+    containment: "open",
+    title,
+  };
+}
+
+/** A person may start a session for an agent; an agent starts its own. */
+function ownerOf(asked: string | undefined, by: Actor): string | undefined {
+  if (by.kind !== "agent") return asked;
+  if (asked === undefined || asked === by.id) return by.id;
+  throw new AppError("forbidden", { detail: "An agent can't start a session for another agent" });
+}
+
+function isRefusal(error: unknown, code: string): boolean {
+  return error instanceof AppError && error.code === code;
 }
 
 function transitionRefused(session: Session | undefined, command: string): AppError {

@@ -49,6 +49,7 @@ export async function openDesks({ dataDir, drivers, logger, clock, limits }: Des
     await sessions.start();
     await approvals.start();
   } catch (error) {
+    await bytes.close();
     await store.close();
     throw error;
   }
@@ -58,6 +59,7 @@ export async function openDesks({ dataDir, drivers, logger, clock, limits }: Des
     await retention.stop();
     approvals.stop();
     credentials.stop();
+    await output.stop();
     await bytes.close();
     await store.close();
   };

@@ -42,16 +42,17 @@ export async function createDoors(options: DoorOptions): Promise<Doors> {
     { version: VERSION, checks, publicUrl: () => url },
   );
   const onCall = (name: string, code: string, seconds: number): void => metrics.call(name, code, seconds);
-  const dispatcher = new Dispatcher({ handlers, answers, logger, newId, digest, onCall });
+  const dispatcher = new Dispatcher({ handlers, answers, logger, newId, digest, hubEnds, onCall });
   const streams = new StreamDoor({ authenticator, dispatcher, log, output, sessions, hubEnds });
   const mcp = mcpHttpDoor({
     version: VERSION,
     call: (name, input, context) => dispatcher.call(name, input, context),
     onFault: ({ id, error }) => logger.error("an MCP call failed by a fault of ours", { id, error }),
   });
+  // Fixed words: whoever asks here has shown no credential, and the problem itself names files.
   const readiness = () => {
-    const problem = hubEnds.aborted ? "the hub goes down" : desks.store.problem();
-    return { ready: problem === undefined, reasons: problem === undefined ? [] : [problem] };
+    const ready = desks.store.problem() === undefined;
+    return { ready, reasons: ready ? [] : ["the store needs a restart"] };
   };
   const publicDoors = [
     createProbesDoor(VERSION, readiness, metrics),

@@ -1,5 +1,4 @@
 /** The hub: desks behind doors, listening on loopback and on the operator's socket. */
-import { mkdir } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -14,6 +13,7 @@ import { newSecret, type OpenDesks, openDesks } from "./desks.ts";
 import { hubChecks } from "./doctor.ts";
 import { createDoors } from "./doors.ts";
 import { LogFile } from "./log-file.ts";
+import { makePrivateDirectory } from "./private-directory.ts";
 import type { Settings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
@@ -35,21 +35,27 @@ export type RunningHub = {
 /** Rejects when it can't start; then nothing is left open. */
 export async function startHub(settings: Settings, drivers: readonly SessionDriver[]): Promise<RunningHub> {
   await using opened = new AsyncDisposableStack();
-  await mkdir(settings.dataDir, { recursive: true, mode: 0o700 });
+  await makePrivateDirectory(settings.dataDir);
   const logFile = new LogFile(join(settings.dataDir, "hub.log"));
   opened.defer(() => logFile.close());
   const logger = createLogger(settings.logLevel, (line) => logFile.write(line));
-  opened.defer(() => logger.info("the hub is down"));
   const limits = limitsOf(settings);
   const desks = await openDesks({ dataDir: settings.dataDir, drivers, logger, clock, limits });
-  opened.defer(() => desks.close());
+  opened.defer(async () => {
+    await desks.close();
+    logger.info("the hub is down");
+  });
   logDecisions(desks.log, logger);
+  const listeners: Listener[] = [];
+  opened.defer(async () => {
+    await Promise.all(listeners.map((it) => it.close()));
+  });
   const tcp = await listenOnLoopback(settings.port);
-  opened.defer(() => tcp.close());
+  listeners.push(tcp);
   const socketPath = join(settings.dataDir, "hub.sock");
   const ownerUid = process.geteuid?.() ?? 0;
   const unix = await listenForOperator({ path: socketPath, peerOf: await openPeerReader(), ownerUid });
-  opened.defer(() => unix.close());
+  listeners.push(unix);
 
   const checks = () => hubChecks({ settings, drivers, store: desks.store, socketPath });
   const hub = await openDoors({ settings, desks, tcp, unix, checks, logger });

@@ -150,7 +150,7 @@ function parseFlags(argv: readonly string[]): Record<string, string | undefined>
   try {
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    const [sentence] = (error as Error).message.split(". ");
+    const [sentence] = (error as Error).message.split(/\.?\n|\. /);
     throw new SettingsError(`${sentence}. See --help.`, { cause: error });
   }
 }

@@ -32,7 +32,7 @@ export async function runUp(argv: readonly string[], drivers: readonly SessionDr
   await greet(hub, settings);
   const signal = await nextSignal();
   console.log(signal === "SIGINT" ? "\nThe hub goes down …" : "The hub goes down …");
-  process.once("SIGINT", () => process.exit(130));
+  insistable();
   await hub.close();
   return 0;
 }
@@ -51,26 +51,48 @@ function lineOf({ name, state, detail, remedy }: Check): string {
   return [`${mark} ${name}:`, detail, ...(state === "degraded" && remedy !== undefined ? [remedy] : [])].join(" ");
 }
 
+/**
+ * Whoever presses Ctrl+C again means it. Not within the first second: npm passes on the signal that the terminal has
+ * already sent to us, so one key press arrives twice.
+ */
+function insistable(): void {
+  const askedAt = performance.now();
+  process.on("SIGINT", () => {
+    if (performance.now() - askedAt > 1000) process.exit(130);
+  });
+}
+
 function nextSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => resolve(signal));
   });
 }
 
 function whyNot(error: unknown, settings: Settings): string {
   if (error instanceof StoreUnusable) return [error.message, error.remedy].filter(Boolean).join(" ");
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code, message, syscall } = error as NodeJS.ErrnoException;
   switch (code) {
     case "EADDRINUSE":
       return `Port ${settings.port} on 127.0.0.1 is taken. End what uses it, or choose another: --port PORT`;
+    case "EINVAL":
+      if (syscall !== "listen") return message;
+      return `The path of ${settings.dataDir} is too long for a socket (hub.sock in it may have 107 bytes). Choose a shorter one: --data-dir DIR`;
     case "EACCES":
+      if (syscall === "listen")
+        return `You may not listen on port ${settings.port}. Choose one above 1023: --port PORT`;
+      return unwritable(code, settings);
+    case "ENOENT":
     case "EPERM":
     case "EROFS":
     case "ENOTDIR":
     case "EEXIST":
     case "ENOSPC":
-      return `The hub can't write in ${settings.dataDir} (${code}). Choose a directory that you may write: --data-dir DIR`;
+      return unwritable(code, settings);
     default:
       return message;
   }
+}
+
+function unwritable(code: string, settings: Settings): string {
+  return `The hub can't write in ${settings.dataDir} (${code}). Choose a directory that you may write: --data-dir DIR`;
 }

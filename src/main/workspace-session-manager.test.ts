@@ -1,7 +1,8 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { MemoryDriver } from "../../test/support/memory-driver.ts";
 import { temporaryDirectory } from "../../test/support/temporary.ts";
 import { WorkspaceSessionManager } from "./workspace-session-manager.ts";
+import { eventually } from "../../test/support/eventually.ts";
 
 async function open(dataDir: string): Promise<WorkspaceSessionManager> {
   const manager = await WorkspaceSessionManager.open({ dataDir, drivers: [new MemoryDriver("terminal")] });
@@ -60,7 +61,7 @@ test("[SES-12, SES-13] reset ends everything but the log", async () => {
 
   await manager.reset();
 
-  await vi.waitFor(async () => expect((await manager.listSessions()).map((it) => it.status)).toEqual(["closed"]));
+  await eventually(async () => expect((await manager.listSessions()).map((it) => it.status)).toEqual(["closed"]));
   expect((await manager.drainEvents(before.eventCursor)).map((it) => [it.type, it.payload.status])).toEqual(
     expect.arrayContaining([
       ["approval_decision", "rejected"],

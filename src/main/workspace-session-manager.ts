@@ -5,13 +5,12 @@
 import { SYSTEM, type Actor } from "../domain/actor.ts";
 import type { SessionDriver } from "../hub/ports.ts";
 import { createLogger } from "../lib/logger.ts";
-import { AppError } from "../protocol/errors.ts";
 import type { ApprovalRequest } from "../protocol/approvals.ts";
 import type { WorkspaceEvent, WorkspaceSnapshot } from "../protocol/events.ts";
-import { type Input, OPERATIONS, type Output } from "../protocol/operations.ts";
+import { type CallName, type Input, operation, type Output, type ParsedInput } from "../protocol/operations.ts";
+import { parseInput } from "../protocol/parse.ts";
 import type { WorkspaceSession } from "../protocol/sessions.ts";
 import { openDesks, type OpenDesks } from "./desks.ts";
-import type { z } from "zod";
 
 export type ManagerOptions = {
   readonly dataDir: string;
@@ -55,7 +54,7 @@ export class WorkspaceSessionManager {
   }
 
   async createSession(config: Input<"session.create">): Promise<WorkspaceSession> {
-    return this.#desks.sessions.create(parse(OPERATIONS["session.create"].input, config), this.#actor);
+    return this.#desks.sessions.create(parse("session.create", config), this.#actor);
   }
 
   async pauseSession(sessionId: string): Promise<WorkspaceSession> {
@@ -71,7 +70,7 @@ export class WorkspaceSessionManager {
   }
 
   async sendInput(sessionId: string, payload: { data?: string; data_b64?: string }): Promise<void> {
-    const { data, data_b64 } = parse(OPERATIONS["session.input"].input, { sessionId, ...payload });
+    const { data, data_b64 } = parse("session.input", { sessionId, ...payload });
     await this.#desks.sessions.input(
       sessionId,
       data === undefined ? Buffer.from(data_b64 ?? "", "base64") : Buffer.from(data),
@@ -81,7 +80,7 @@ export class WorkspaceSessionManager {
 
   /** Events with `sequence > after`, oldest first. */
   async drainEvents(after?: number, limit?: number): Promise<WorkspaceEvent[]> {
-    const query = parse(OPERATIONS["event.list"].input, { after, limit });
+    const query = parse("event.list", { after, limit });
     return (await this.#desks.log.read({ after: query.after, limit: query.limit })) as WorkspaceEvent[];
   }
 
@@ -90,11 +89,11 @@ export class WorkspaceSessionManager {
   }
 
   async requestApproval(request: Input<"approval.request">): Promise<ApprovalRequest> {
-    return this.#desks.approvals.request(parse(OPERATIONS["approval.request"].input, request), this.#actor);
+    return this.#desks.approvals.request(parse("approval.request", request), this.#actor);
   }
 
   async resolveApproval(decision: Decision): Promise<Output<"approval.resolve">> {
-    const { requestId, status, reason } = parse(OPERATIONS["approval.resolve"].input, decision);
+    const { requestId, status, reason } = parse("approval.resolve", decision);
     return this.#desks.approvals.resolve(
       requestId,
       { status, ...(reason === undefined ? {} : { reason }) },
@@ -117,9 +116,7 @@ export class WorkspaceSessionManager {
   }
 }
 
-function parse<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new AppError("invalid_request", { detail: [issue?.path.join("."), issue?.message].filter(Boolean).join(": ") });
+/** As strict as the doors. */
+function parse<N extends CallName>(name: N, value: unknown): ParsedInput<N> {
+  return parseInput(operation(name), value) as ParsedInput<N>;
 }

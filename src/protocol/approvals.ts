@@ -1,7 +1,7 @@
 /** Approvals on the wire (seed 004). */
 import { z } from "zod";
 import { APPROVAL_KINDS, APPROVAL_STATUSES, APPROVAL_TIMEOUT_MAX_MS, RISK_LEVELS } from "../domain/approval.ts";
-import { AnyObject, Id, Timestamp } from "./common.ts";
+import { AnyId, AnyObject, Id, Limit, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
 
 export const ApprovalRequest = z.object({
@@ -25,7 +25,7 @@ export const ApprovalRequest = z.object({
 });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
-const byRequest = z.object({ requestId: Id });
+const byRequest = z.object({ requestId: AnyId });
 
 export const approvalOperations = {
   "approval.request": defineOperation({
@@ -49,11 +49,11 @@ export const approvalOperations = {
   }),
   "approval.list": defineOperation({
     name: "approval.list",
-    summary: "List approvals, oldest first.",
+    summary: "List approvals, oldest first; of more than `limit`, the newest.",
     method: "GET",
     path: "/approvals",
     effect: "read",
-    input: z.object({ status: z.enum(APPROVAL_STATUSES).optional(), sessionId: Id.optional() }),
+    input: z.object({ status: z.enum(APPROVAL_STATUSES).optional(), sessionId: Id.optional(), limit: Limit }),
     output: z.array(ApprovalRequest),
     roles: ["operator", "viewer", "agent"],
     tool: true,

@@ -6,6 +6,9 @@ export const Timestamp = z.iso.datetime({ precision: 3 }).meta({ description: "R
 
 export const Id = z.uuid();
 
+/** An id in a path: one that can't exist is answered like one that doesn't. */
+export const AnyId = z.string().min(1).max(128);
+
 /** Names people give: shown in lists and logs, so nothing invisible or multi-line. */
 export const Name = z
   .string()

@@ -1,7 +1,7 @@
 /** Tokens, tickets and login links. A secret is answered once, when it is made, and is stored only as a hash. */
 import { z } from "zod";
 import { ROLES } from "../domain/actor.ts";
-import { Id, Name, Timestamp } from "./common.ts";
+import { AnyId, Id, Name, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
 
 export const Token = z.object({
@@ -53,7 +53,7 @@ export const credentialOperations = {
     method: "POST",
     path: "/tokens/{tokenId}/revoke",
     effect: "destructive",
-    input: z.object({ tokenId: Id }),
+    input: z.object({ tokenId: AnyId }),
     output: Token,
     roles: ["operator"],
     errors: ["not_found"],

@@ -47,15 +47,23 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+export type AppErrorOptions = ErrorOptions & {
+  /** As it was answered, where that is not the table's: a newer hub, a proxy. */
+  readonly status?: number;
+};
+
 /** A failure a caller can act on. `details` is for programs and holds no terminal text and no secret. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
+  /** Of HTTP. */
+  readonly status: number;
   readonly details: JsonObject;
 
-  constructor(code: ErrorCode, details: JsonObject = {}, options?: ErrorOptions) {
+  constructor(code: ErrorCode, details: JsonObject = {}, options: AppErrorOptions = {}) {
     super(typeof details.detail === "string" ? details.detail : ERRORS[code].message, options);
     this.code = code;
+    this.status = options.status ?? ERRORS[code].http;
     this.details = details;
   }
 }
@@ -69,12 +77,11 @@ export type Problem = JsonObject & {
 };
 
 export function problemOf(error: AppError): Problem {
-  const row = ERRORS[error.code];
   return {
     ...error.details,
     type: `urn:sidestick:error:${error.code}`,
-    title: row.message,
-    status: row.http,
+    title: ERRORS[error.code].message,
+    status: error.status,
     code: error.code,
     detail: error.message,
   };
@@ -85,5 +92,5 @@ export function errorFromProblem(value: unknown, status: number): AppError {
   const problem = (typeof value === "object" && value !== null ? value : {}) as Partial<Problem>;
   const code = problem.code !== undefined && Object.hasOwn(ERRORS, problem.code) ? problem.code : "internal";
   const { type: _type, title: _title, status: _status, code: _code, ...details } = problem;
-  return new AppError(code, { ...details, detail: problem.detail ?? `The hub answered ${status}`, httpStatus: status });
+  return new AppError(code, { ...details, detail: problem.detail ?? `The hub answered ${status}` }, { status });
 }

@@ -28,6 +28,8 @@ export type Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.
    * answer holds a secret that must not reach the disk.
    */
   readonly idempotency: "none" | "stored" | "memory";
+  /** Keys of the input that may hold what a person typed: only their length enters what is kept about a call. */
+  readonly secretInput: readonly string[];
   /** The longest a caller waits for an answer. */
   readonly budgetMs: number;
   /** Whether a caller's going away ends the work (`abort`) or not (`finish`). */
@@ -59,6 +61,7 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(give
     status: 200,
     errors: [],
     idempotency: reads ? "none" : "stored",
+    secretInput: [],
     budgetMs: 10_000,
     cancellation: reads ? "abort" : "finish",
     tool: false,

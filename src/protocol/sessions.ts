@@ -1,7 +1,7 @@
 /** Sessions on the wire (seed 004): camelCase fields, snake_case enums. */
 import { z } from "zod";
 import { OLDER_STATUS_NAMES, SESSION_KINDS, SESSION_STATUSES } from "../domain/session.ts";
-import { enumWithOlder, Id, Name, Timestamp } from "./common.ts";
+import { AnyId, enumWithOlder, Id, Limit, Name, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
 
 export const WorkspaceKind = z.enum(SESSION_KINDS);
@@ -25,7 +25,7 @@ export const WorkspaceSession = z.object({
 });
 export type WorkspaceSession = z.infer<typeof WorkspaceSession>;
 
-const bySession = z.object({ sessionId: Id });
+const bySession = z.object({ sessionId: AnyId });
 
 /** The most one call may type. */
 export const INPUT_LIMIT = 1024 * 1024;
@@ -53,6 +53,12 @@ export const sessionOperations = {
       conversationId: z.string().min(1).max(256).optional(),
       interactive: z.boolean().default(false).meta({ description: "A person attends this session" }),
       title: Name.optional(),
+      ownerAgentId: z
+        .string()
+        .min(1)
+        .max(128)
+        .optional()
+        .meta({ description: "The agent it is for; absent: the agent that asks" }),
     }),
     output: WorkspaceSession,
     roles: ["operator", "agent"],
@@ -61,7 +67,7 @@ export const sessionOperations = {
   }),
   "session.list": defineOperation({
     name: "session.list",
-    summary: "List sessions, oldest first.",
+    summary: "List sessions, oldest first; of more than `limit`, the newest.",
     method: "GET",
     path: "/sessions",
     effect: "read",
@@ -69,6 +75,7 @@ export const sessionOperations = {
       status: enumWithOlder(SESSION_STATUSES, OLDER_STATUS_NAMES).optional(),
       conversationId: z.string().optional(),
       workspaceId: z.string().optional(),
+      limit: Limit,
     }),
     output: z.array(WorkspaceSession),
     roles: ["operator", "viewer", "agent"],
@@ -134,6 +141,7 @@ export const sessionOperations = {
     output: z.object({ ok: z.literal(true), bytes: z.int() }),
     roles: ["operator", "agent"],
     errors: ["not_found", "invalid_transition", "session_paused", "host_offline"],
+    secretInput: ["data", "data_b64"],
     tool: true,
   }),
 } as const;

@@ -1,6 +1,6 @@
 /** Workspaces: groups of sessions with their host, limits and settings. */
 import { z } from "zod";
-import { Timestamp } from "./common.ts";
+import { AnyId, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
 
 export const WorkspaceId = z
@@ -44,7 +44,7 @@ export const workspaceOperations = {
     method: "GET",
     path: "/workspaces/{workspaceId}",
     effect: "read",
-    input: z.object({ workspaceId: WorkspaceId }),
+    input: z.object({ workspaceId: AnyId }),
     output: Workspace,
     roles: ["operator", "viewer", "agent"],
     errors: ["not_found"],

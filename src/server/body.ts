@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import { parseStrictJson, StrictJsonError } from "../lib/strict-json.ts";
 import { AppError } from "../protocol/errors.ts";
+import { invalidRequest } from "../protocol/parse.ts";
 
 /** Holds 1 MiB of input even when every character of it is written as an escape. */
 const BODY_LIMIT = 8 * 1024 * 1024;
@@ -12,13 +13,13 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   if (bytes.length === 0) return undefined;
   // A page of another origin may post text/plain without asking first; JSON makes the browser ask.
   if (!/^application\/json *(;|$)/i.test(request.headers["content-type"] ?? "")) {
-    throw new AppError("invalid_request", { detail: "The body must be sent as Content-Type: application/json" });
+    throw invalidRequest("", "The body must be sent as Content-Type: application/json");
   }
   try {
     return parseStrictJson(bytes);
   } catch (error) {
     if (!(error instanceof StrictJsonError)) throw error;
-    throw new AppError("invalid_request", { detail: `The body is refused: ${error.message}` }, { cause: error });
+    throw invalidRequest("", `The body is refused: ${error.message}`, { cause: error });
   }
 }
 
@@ -27,10 +28,16 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   if (declared > BODY_LIMIT) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > BODY_LIMIT) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      size += chunk.length;
+      if (size > BODY_LIMIT) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    // Whoever hung up doesn't hear this; it must only not count as a fault of ours.
+    throw invalidRequest("", "The body broke off", { cause: error });
   }
   return Buffer.concat(chunks);
 }

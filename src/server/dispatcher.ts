@@ -2,13 +2,13 @@
  * One way into every operation, whatever the door: role, input, idempotency, time budget, handler. Doors translate;
  * they decide nothing. Rules SEC-2, HTP-2, HTP-9 in docs/spec.
  */
-import type { z } from "zod";
 import type { AnswerDesk } from "../hub/answer-desk.ts";
 import { CursorExpired, StorageFailed } from "../hub/ports.ts";
 import type { Logger } from "../lib/logger.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Operation } from "../protocol/operation.ts";
 import { type CallName, operation, type OperationName, type Output, type ParsedInput } from "../protocol/operations.ts";
+import { invalidRequest, parseInput } from "../protocol/parse.ts";
 import type { CallContext, Caller } from "./caller.ts";
 
 export type Handler<N extends CallName> = (
@@ -23,8 +23,12 @@ export type DispatcherParts = {
   readonly logger: Logger;
   readonly newId: () => string;
   readonly digest: (text: string) => string;
+  /** Aborted when the hub goes down: nobody waits for an event any longer. */
+  readonly hubEnds: AbortSignal;
   readonly onCall?: (name: OperationName, code: string, seconds: number) => void;
 };
+
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,200}$/;
 
 export class Dispatcher {
   readonly #parts: DispatcherParts;
@@ -54,7 +58,8 @@ export class Dispatcher {
     const op = operation(name);
     if (caller.revoked.aborted) throw new AppError("unauthenticated", { detail: "The credential was revoked" });
     if (op.roles.includes(caller.role)) return op;
-    throw new AppError("forbidden", { role: caller.role, operation: name, roles: [...op.roles] });
+    const detail = `You are ${caller.role}; ${name} is for ${op.roles.join(" or ")}`;
+    throw new AppError("forbidden", { role: caller.role, operation: name, roles: [...op.roles], detail });
   }
 
   /** Whatever went wrong, as something a caller may see. A bug keeps its details in our log, under an id. */
@@ -68,14 +73,17 @@ export class Dispatcher {
     return new AppError("internal", { id, detail: `A fault of ours; the hub's log has it as ${id}` }, { cause: error });
   }
 
-  #perform(op: Operation, input: unknown, context: CallContext): Promise<unknown> {
+  #perform(op: Operation, input: Record<string, unknown>, context: CallContext): Promise<unknown> {
     const act = () => this.#withinBudget(op, input, context);
     const { idempotencyKey, caller } = context;
     if (idempotencyKey === undefined || op.idempotency === "none") return act();
+    if (!IDEMPOTENCY_KEY.test(idempotencyKey)) {
+      throw invalidRequest("Idempotency-Key", "Idempotency-Key must be 1 to 200 visible ASCII characters");
+    }
     const keyed = {
       scope: `${caller.actor.kind}:${caller.actor.id}:${op.name}`,
       key: idempotencyKey,
-      inputHash: this.#parts.digest(JSON.stringify(input)),
+      inputHash: this.#parts.digest(fingerprint(op, input)),
       keep: op.idempotency,
     };
     return this.#parts.answers.once(keyed, act);
@@ -84,7 +92,8 @@ export class Dispatcher {
   async #withinBudget(op: Operation, input: unknown, context: CallContext): Promise<unknown> {
     const handler = this.#parts.handlers[op.name as CallName] as (input: unknown, context: CallContext) => unknown;
     const budget = AbortSignal.timeout(op.budgetMs);
-    const signal = op.cancellation === "abort" ? AbortSignal.any([context.signal, budget]) : budget;
+    const { hubEnds } = this.#parts;
+    const signal = op.cancellation === "abort" ? AbortSignal.any([context.signal, budget, hubEnds]) : budget;
     let late: (() => void) | undefined;
     const overdue = new Promise<never>((_resolve, reject) => {
       late = () => reject(new AppError("unknown_outcome", { detail: `No answer within ${op.budgetMs} ms` }));
@@ -98,26 +107,11 @@ export class Dispatcher {
   }
 }
 
-function parseInput(op: Operation, raw: unknown): unknown {
-  const result = strictInput(op).safeParse(raw);
-  if (result.success) return result.data;
-  const errors = result.error.issues.slice(0, 20).map((issue) => ({
-    path: issue.path.join("."),
-    message: issue.code === "unrecognized_keys" ? `unknown: ${issue.keys.slice(0, 5).join(", ")}` : issue.message,
-  }));
-  const first = errors[0];
-  const detail = first === undefined ? "The input is wrong" : [first.path, first.message].filter(Boolean).join(": ");
-  throw new AppError("invalid_request", { errors, detail });
-}
-
-const strictInputs = new WeakMap<Operation, z.ZodType>();
-
-/** Unknown keys are refused: a misspelt option must not be taken for "absent". */
-function strictInput(op: Operation): z.ZodType {
-  let schema = strictInputs.get(op);
-  if (schema === undefined) {
-    schema = op.input.strict();
-    strictInputs.set(op, schema);
-  }
-  return schema;
+/** What is kept about a call to recognise it again; of what may be a password only the length. */
+function fingerprint(op: Operation, input: Readonly<Record<string, unknown>>): string {
+  const shown = Object.entries(input).map(([key, value]) => [
+    key,
+    op.secretInput.includes(key) && typeof value === "string" ? value.length : value,
+  ]);
+  return JSON.stringify(shown);
 }

@@ -14,7 +14,7 @@ export function docsPage(version: string): string {
     ([code, row]) => `<tr><td><code>${code}</code></td><td>${row.http}</td><td>${escape(row.message)}</td></tr>`,
   );
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>API · Sidestick</title><link rel="stylesheet" href="/assets/style.css"></head><body><main>
+<title>API · Sidestick</title><link rel="icon" href="data:,"><link rel="stylesheet" href="/assets/style.css"></head><body><main>
 <h1>Sidestick ${escape(version)}: operations</h1>
 <p class="lead">The same operations over HTTP, MCP, the SDK and the CLI. Machine-readable: <a href="/openapi.json">openapi.json</a>. Live: <code>GET /events/stream</code> (server-sent events) and the WebSocket <code>/stream</code>.</p>
 ${sections.join("\n")}

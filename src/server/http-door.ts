@@ -8,12 +8,14 @@ import { AppError } from "../protocol/errors.ts";
 import { Sequence } from "../protocol/common.ts";
 import { pathKeys } from "../protocol/operation.ts";
 import type { CallName, ParsedInput } from "../protocol/operations.ts";
+import { invalidRequest, parseInput } from "../protocol/parse.ts";
 import type { Authenticator, Connection } from "./authenticate.ts";
 import { readJson } from "./body.ts";
 import type { Caller } from "./caller.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { visibleFilter } from "./operations/events.ts";
 import { sendJson, sendProblem, setSafeHeaders } from "./responses.ts";
+import { rawValues } from "./origin.ts";
 import { findRoute, inputFromQuery, type Route } from "./routes.ts";
 import { streamEvents } from "./sse.ts";
 
@@ -91,9 +93,7 @@ export class HttpDoor {
   async #stream(route: Route, exchange: Exchange): Promise<void> {
     const { request, response, caller } = exchange;
     const op = this.#parts.dispatcher.admit(route.name, caller);
-    const parsed = op.input.strict().safeParse(await readInput(route, exchange));
-    if (!parsed.success) throw new AppError("invalid_request", { detail: parsed.error.issues[0]?.message ?? "" });
-    const input = parsed.data as ParsedInput<"event.stream">;
+    const input = parseInput(op, await readInput(route, exchange)) as ParsedInput<"event.stream">;
     const filter = visibleFilter(input, caller);
     const gone = new AbortController();
     response.once("close", () => gone.abort());
@@ -111,7 +111,7 @@ type Exchange = {
 
 function parseTarget(target: string | undefined): URL {
   if (target === undefined || !target.startsWith("/") || !URL.canParse(target, "http://hub")) {
-    throw new AppError("invalid_request", { detail: "The request target must be a path" });
+    throw invalidRequest("", "The request target must be a path");
   }
   // A path beginning with // would be taken for a host.
   return new URL(`http://hub${target.replace(/^\/+/, "/")}`);
@@ -120,29 +120,27 @@ function parseTarget(target: string | undefined): URL {
 async function readInput(route: Route, { request, url }: Exchange): Promise<unknown> {
   const { operation: op, parameters } = route;
   if (op.method === "GET" || op.method === "DELETE") return { ...inputFromQuery(op, url.searchParams), ...parameters };
-  if (url.search !== "")
-    throw new AppError("invalid_request", { detail: `${op.method} takes its input as a JSON body` });
+  if (url.search !== "") throw invalidRequest("", `${op.method} takes its input as a JSON body`);
   const given = await readJson(request);
   const body = given === undefined ? {} : given;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
-    throw new AppError("invalid_request", { detail: "The body must be a JSON object" });
+    throw invalidRequest("", "The body must be a JSON object");
   }
   const twice = pathKeys(op.path).find((key) => Object.hasOwn(body, key));
-  if (twice !== undefined) throw new AppError("invalid_request", { detail: `${twice} belongs in the path only` });
+  if (twice !== undefined) throw invalidRequest(twice, `${twice} belongs in the path only`);
   return { ...body, ...parameters };
 }
 
 function idempotencyKeyOf(request: IncomingMessage): string | undefined {
-  const key = request.headers["idempotency-key"];
-  if (key === undefined) return undefined;
-  if (typeof key === "string" && /^[\x21-\x7e]{1,200}$/.test(key)) return key;
-  throw new AppError("invalid_request", { detail: "Idempotency-Key must be 1 to 200 visible ASCII characters" });
+  const keys = rawValues(request, "idempotency-key");
+  if (keys.length > 1) throw invalidRequest("Idempotency-Key", "Give one Idempotency-Key");
+  return keys[0];
 }
 
 function lastEventId(request: IncomingMessage): number | undefined {
   const value = request.headers["last-event-id"];
   if (value === undefined || value === "") return undefined;
   const parsed = Sequence.safeParse(Number(value));
-  if (!parsed.success) throw new AppError("invalid_request", { detail: "Last-Event-ID must be a sequence number" });
+  if (!parsed.success) throw invalidRequest("Last-Event-ID", "Last-Event-ID must be a sequence number");
   return parsed.data;
 }

@@ -20,6 +20,8 @@ export const LOOPBACK = "127.0.0.1";
 /** A place that listens. What arrives before its doors are open waits: the port is known only once it is ours. */
 export class Listener {
   readonly server: Server;
+  /** WebSockets too, which the server itself forgets once they are upgraded. */
+  readonly #sockets = new Set<Socket>();
   readonly #doors = Promise.withResolvers<{ readonly doors: Doors; readonly connection: Connection }>();
 
   constructor() {
@@ -30,6 +32,10 @@ export class Listener {
     this.server.on("upgrade", (request, socket, head) => {
       socket.on("error", () => socket.destroy());
       void this.#doors.promise.then(({ doors, connection }) => doors.upgrade(request, socket, head, connection));
+    });
+    this.server.on("connection", (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
     });
     this.server.on("clientError", (_error, socket) => {
       if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
@@ -45,7 +51,9 @@ export class Listener {
     this.server.close();
     this.server.closeIdleConnections();
     // Whoever is still being answered gets a moment, then the line is cut.
-    const cut = setTimeout(() => this.server.closeAllConnections(), 2000);
+    const cut = setTimeout(() => {
+      for (const socket of this.#sockets) socket.destroy();
+    }, 2000);
     await closed;
     clearTimeout(cut);
   }

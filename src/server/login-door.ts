@@ -7,6 +7,7 @@ import { z } from "zod";
 import type { CredentialDesk } from "../hub/credential-desk.ts";
 import type { Passes } from "../hub/passes.ts";
 import { AppError } from "../protocol/errors.ts";
+import { parseWith } from "../protocol/parse.ts";
 import type { Authenticator } from "./authenticate.ts";
 import { readJson } from "./body.ts";
 import type { PublicDoor } from "./http-door.ts";
@@ -45,9 +46,8 @@ export function createLoginDoor(parts: LoginDoorParts): PublicDoor {
 }
 
 async function login(parts: LoginDoorParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = LoginBody.safeParse(await readJson(request));
-  if (!body.success) throw new AppError("invalid_request", { detail: "Give the code of a login link" });
-  const pass = parts.loginCodes.redeem(body.data.code);
+  const { code } = parseWith(LoginBody, await readJson(request));
+  const pass = parts.loginCodes.redeem(code);
   if (pass === undefined) {
     throw new AppError("unauthenticated", {
       detail: "This link was used or is over. Make a new one: sidestick login-link",

@@ -33,6 +33,10 @@ export function send(response: ServerResponse, status: number, body: string | Bu
 }
 
 export function sendProblem(response: ServerResponse, error: AppError): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
   const problem = problemOf(error);
   if (problem.status === 401) response.setHeader("www-authenticate", 'Bearer realm="sidestick"');
   if (problem.status === 429) response.setHeader("retry-after", "1");

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type HttpMethod, type Operation, pathKeys } from "../protocol/operation.ts";
 import { operation, operationNames, type OperationName } from "../protocol/operations.ts";
 import { AppError } from "../protocol/errors.ts";
+import { invalidRequest } from "../protocol/parse.ts";
 
 export type Route = {
   readonly name: OperationName;
@@ -40,8 +41,7 @@ export function inputFromQuery(op: Operation, query: URLSearchParams): Record<st
   const types = queryTypes(op);
   const input: Record<string, unknown> = {};
   for (const [key, value] of query) {
-    if (Object.hasOwn(input, key))
-      throw new AppError("invalid_request", { detail: `${key} stands twice in the query` });
+    if (Object.hasOwn(input, key)) throw invalidRequest(key, `${key} stands twice in the query`);
     Object.defineProperty(input, key, { value: convert(types[key], value), enumerable: true });
   }
   return input;
@@ -58,7 +58,7 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch (error) {
-    throw new AppError("invalid_request", { detail: "The path is not valid percent-encoding" }, { cause: error });
+    throw invalidRequest("", "The path is not valid percent-encoding", { cause: error });
   }
 }
 

@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { CursorExpired, type EventFilter, type EventLog } from "../hub/ports.ts";
+import { aheadOf } from "./operations/events.ts";
 import { DEAD_AFTER_MS, HEARTBEAT_MS } from "../protocol/stream.ts";
 
 export type SseRequest = EventFilter & { readonly after: number | undefined };
@@ -26,16 +27,21 @@ export async function streamEvents(
     if (response.writableLength === 0) response.write(": heartbeat\n\n");
   }, HEARTBEAT_MS);
   try {
-    let after = wanted.after;
+    let after = aheadOf(log, wanted.after);
+    if (after !== undefined && after !== wanted.after) await write(response, resync(after), signal);
     while (!signal.aborted) {
       after = await copyUntilExpired(log, { ...wanted, after }, response, signal);
       if (after === undefined) return;
-      await write(response, `event: resync\nid: ${after}\ndata: ${JSON.stringify({ after })}\n\n`, signal);
+      await write(response, resync(after), signal);
     }
   } finally {
     clearInterval(heartbeat);
     response.end();
   }
+}
+
+function resync(after: number): string {
+  return `event: resync\nid: ${after}\ndata: ${JSON.stringify({ after })}\n\n`;
 }
 
 /** Undefined when the stream is over, else the cursor from which it can go on. */

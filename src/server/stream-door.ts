@@ -37,7 +37,10 @@ export class StreamDoor {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, connection: Connection): void {
-    socket.on("error", () => socket.destroy());
+    if (this.#parts.hubEnds.aborted) {
+      socket.destroy();
+      return;
+    }
     let caller: Caller;
     try {
       caller = this.#admit(request, connection);

@@ -1,19 +1,21 @@
 /**
  * One WebSocket. It pulls events and output at its own pace from the stores, so that nothing is queued for a slow
  * viewer beyond what its socket holds: it is told that it lags and goes on from its cursor, and nobody else feels it.
- * Rules STR-4..STR-9.
+ * Rules in docs/spec/streams.md.
  */
 import type { WebSocket } from "ws";
-import type { OutputDesk } from "../hub/output-desk.ts";
 import { CursorExpired, type EventLog } from "../hub/ports.ts";
+import type { OutputDesk } from "../hub/output-desk.ts";
 import type { SessionDesk } from "../hub/session-desk.ts";
-import { parseStrictJsonText, StrictJsonError } from "../lib/strict-json.ts";
-import { AppError, type Problem, problemOf } from "../protocol/errors.ts";
-import { ClientFrame, DEAD_AFTER_MS, encodeOutput, HEARTBEAT_MS, type ServerFrame } from "../protocol/stream.ts";
+import { AppError } from "../protocol/errors.ts";
+import { type ClientFrame, DEAD_AFTER_MS, encodeOutput, HEARTBEAT_MS } from "../protocol/stream.ts";
 import { AckWindow } from "./ack-window.ts";
 import type { Caller } from "./caller.ts";
 import type { Dispatcher } from "./dispatcher.ts";
-import { visibleFilter } from "./operations/events.ts";
+import { parseFrame } from "./frames.ts";
+import { FrameQueue } from "./frame-queue.ts";
+import { aheadOf, visibleFilter } from "./operations/events.ts";
+import { FrameSender } from "./frame-sender.ts";
 
 export type ViewerParts = {
   readonly dispatcher: Dispatcher;
@@ -22,39 +24,40 @@ export type ViewerParts = {
   readonly sessions: SessionDesk;
 };
 
-/** Beyond this much unsent data the viewer is not fed until its socket has taken it. */
-const SOCKET_BUFFER_BYTES = 1024 * 1024;
 /** A viewer this far behind is told so. */
 const LAG_EVENTS = 1000;
 const MAX_ATTACHED = 100;
 const CLOSE_REVOKED = 4401;
 const CLOSE_GOING_AWAY = 1001;
+const USUAL_SIZE = { cols: 80, rows: 24 };
 
 type Attached = { readonly end: AbortController; readonly window: AckWindow; readonly mayType: boolean };
 
 export class Viewer {
   readonly #socket: WebSocket;
+  readonly #sender: FrameSender;
+  readonly #queue: FrameQueue;
   readonly #caller: Caller;
   readonly #parts: ViewerParts;
   readonly #end = new AbortController();
   readonly #attached = new Map<string, Attached>();
   #subscription: AbortController | undefined;
-  /** Frames act one after the other: keys keep their order. */
-  #turn: Promise<void> = Promise.resolve();
   #lastHeardAt = performance.now();
 
   constructor(socket: WebSocket, caller: Caller, parts: ViewerParts) {
     this.#socket = socket;
+    this.#sender = new FrameSender(socket);
+    this.#queue = new FrameQueue(socket);
     this.#caller = caller;
     this.#parts = parts;
   }
 
   start(hubEnds: AbortSignal): void {
-    const revoked = (): void => this.#close(CLOSE_REVOKED, "revoked");
-    const goingDown = (): void => this.#close(CLOSE_GOING_AWAY, "the hub goes down");
     const { signal } = this.#end;
-    this.#caller.revoked.addEventListener("abort", revoked, { signal });
-    hubEnds.addEventListener("abort", goingDown, { signal });
+    const closeOn = (ended: AbortSignal, code: number, reason: string): void => {
+      if (ended.aborted) this.#close(code, reason);
+      else ended.addEventListener("abort", () => this.#close(code, reason), { signal });
+    };
     const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS);
     this.#socket.on("pong", () => (this.#lastHeardAt = performance.now()));
     this.#socket.on("message", (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
@@ -63,7 +66,8 @@ export class Viewer {
       clearInterval(heartbeat);
       this.#end.abort();
     });
-    if (this.#caller.revoked.aborted) revoked();
+    closeOn(this.#caller.revoked, CLOSE_REVOKED, "revoked");
+    closeOn(hubEnds, CLOSE_GOING_AWAY, "the hub goes down");
   }
 
   #beat(): void {
@@ -80,37 +84,41 @@ export class Viewer {
 
   #receive(data: Buffer, isBinary: boolean): void {
     this.#lastHeardAt = performance.now();
-    this.#socket.pause();
-    this.#turn = this.#turn
-      .then(() => this.#act(parseFrame(data, isBinary)))
-      .catch(async (error: unknown) => {
-        await this.#tell(errorFrame(this.#parts.dispatcher.explain(error, "stream")));
-      })
-      .finally(() => this.#socket.resume());
+    try {
+      this.#take(parseFrame(data, isBinary));
+    } catch (error) {
+      this.#fail(error);
+    }
   }
 
-  async #act(frame: ClientFrame): Promise<void> {
-    if (this.#end.signal.aborted) return;
+  /** What needs nobody else acts at once: an acknowledgement must not wait behind a paste that waits for a program. */
+  #take(frame: ClientFrame): void {
     switch (frame.type) {
+      case "ping":
+        return this.#run(this.#sender.tell({ type: "pong" }));
+      case "ack":
+        return this.#attached.get(frame.sessionId)?.window.acknowledge(frame.cursor);
       case "subscribe":
         return this.#subscribe(frame);
+      case "detach":
+      case "attach":
+      case "input":
+      case "resize":
+        return this.#queue.add(frame.sessionId, () => this.#act(frame).catch((error: unknown) => this.#fail(error)));
+    }
+  }
+
+  async #act(frame: Extract<ClientFrame, { type: "attach" | "detach" | "input" | "resize" }>): Promise<void> {
+    if (this.#end.signal.aborted) return;
+    switch (frame.type) {
       case "attach":
         return this.#attach(frame);
+      case "detach":
+        return this.#detach(frame.sessionId);
       case "input":
         return this.#input(frame);
       case "resize":
-        if (this.#attachment(frame.sessionId).mayType)
-          await this.#parts.sessions.resize(frame.sessionId, frame.cols, frame.rows);
-        return;
-      case "ack":
-        this.#attached.get(frame.sessionId)?.window.acknowledge(frame.cursor);
-        return;
-      case "detach":
-        this.#attached.get(frame.sessionId)?.end.abort();
-        this.#attached.delete(frame.sessionId);
-        return;
-      case "ping":
-        await this.#tell({ type: "pong" });
+        return this.#resize(frame);
     }
   }
 
@@ -124,43 +132,50 @@ export class Viewer {
   }
 
   async #feedEvents(wanted: Parameters<EventLog["subscribe"]>[0], signal: AbortSignal): Promise<void> {
-    let after = wanted.after;
+    let after = aheadOf(this.#parts.log, wanted.after);
+    if (after !== wanted.after) await this.#sender.tell({ type: "resync", after: after ?? 0 });
     while (!signal.aborted) {
       try {
         for await (const batch of this.#parts.log.subscribe({ ...wanted, after }, signal)) {
           for (const event of batch) {
             if (signal.aborted) return;
-            const blocked = await this.#tell({ type: "event", event });
+            await this.#sender.tell({ type: "event", event });
             after = event.sequence;
-            if (blocked && this.#parts.log.head - after > LAG_EVENTS) await this.#tell({ type: "lagged", after });
           }
+          const behind = this.#parts.log.head - (after ?? 0) > LAG_EVENTS;
+          if (this.#sender.tookLong(behind)) await this.#sender.tell({ type: "lagged", after });
         }
         return;
       } catch (error) {
         if (!(error instanceof CursorExpired)) throw error;
         after = error.oldest;
-        await this.#tell({ type: "resync", after });
+        await this.#sender.tell({ type: "resync", after });
       }
     }
   }
 
-  async #attach(frame: Extract<ClientFrame, { type: "attach" }>): Promise<void> {
-    const { sessionId } = frame;
-    if (frame.input) this.#parts.dispatcher.admit("session.input", this.#caller);
+  async #attach({ sessionId, from, input, cols, rows }: Extract<ClientFrame, { type: "attach" }>): Promise<void> {
+    if (input) this.#parts.dispatcher.admit("session.input", this.#caller);
+    this.#parts.sessions.get(sessionId);
+    this.#detach(sessionId);
+    if (this.#attached.size >= MAX_ATTACHED) {
+      throw new AppError("limit_reached", { limit: "attached sessions", max: MAX_ATTACHED });
+    }
+    const cursor = from === "screen" ? await this.#parts.output.size(sessionId) : from;
+    if (input && cols !== undefined && rows !== undefined && this.#parts.sessions.isOpen(sessionId)) {
+      await this.#parts.sessions.resize(sessionId, cols, rows);
+    }
+    const end = new AbortController();
+    const attached = { end, window: new AckWindow(cursor), mayType: input };
+    this.#attached.set(sessionId, attached);
+    const size = this.#parts.sessions.size(sessionId) ?? USUAL_SIZE;
+    await this.#sender.tell({ type: "attached", sessionId, cursor, ...size });
+    this.#run(this.#feedOutput(sessionId, attached, AbortSignal.any([this.#end.signal, end.signal])));
+  }
+
+  #detach(sessionId: string): void {
     this.#attached.get(sessionId)?.end.abort();
     this.#attached.delete(sessionId);
-    if (this.#attached.size >= MAX_ATTACHED)
-      throw new AppError("limit_reached", { limit: "attached sessions", max: MAX_ATTACHED });
-    this.#parts.sessions.get(sessionId);
-    const cursor = frame.from === "screen" ? await this.#parts.output.size(sessionId) : frame.from;
-    const end = new AbortController();
-    const attached = { end, window: new AckWindow(cursor), mayType: frame.input };
-    this.#attached.set(sessionId, attached);
-    if (frame.input && frame.cols !== undefined && frame.rows !== undefined) {
-      await this.#parts.sessions.resize(sessionId, frame.cols, frame.rows);
-    }
-    await this.#tell({ type: "attached", sessionId, cursor, ...this.#parts.sessions.size(sessionId) });
-    this.#run(this.#feedOutput(sessionId, attached, AbortSignal.any([this.#end.signal, end.signal])));
   }
 
   async #feedOutput(sessionId: string, { window }: Attached, signal: AbortSignal): Promise<void> {
@@ -168,12 +183,12 @@ export class Viewer {
       for await (const chunk of this.#parts.output.read(sessionId, window.sent, signal)) {
         if (signal.aborted) return;
         if (window.full) {
-          await this.#tell({ type: "lagged", sessionId, cursor: window.sent });
+          await this.#sender.tell({ type: "lagged", sessionId, cursor: window.sent });
           await window.opens(signal);
           if (signal.aborted) return;
         }
         window.sent = chunk.cursor + chunk.bytes.length;
-        await this.#push(encodeOutput(sessionId, chunk.cursor, chunk.bytes));
+        await this.#sender.push(encodeOutput(sessionId, chunk.cursor, chunk.bytes));
       }
     } catch (error) {
       if (!(error instanceof CursorExpired)) throw error;
@@ -181,51 +196,21 @@ export class Viewer {
     }
   }
 
-  async #input(frame: Extract<ClientFrame, { type: "input" }>): Promise<void> {
-    const { type: _type, ...input } = frame;
+  async #input({ type: _type, ...input }: Extract<ClientFrame, { type: "input" }>): Promise<void> {
     await this.#parts.dispatcher.call("session.input", input, { caller: this.#caller, signal: this.#end.signal });
   }
 
-  #attachment(sessionId: string): Attached {
+  async #resize({ sessionId, cols, rows }: Extract<ClientFrame, { type: "resize" }>): Promise<void> {
     const attached = this.#attached.get(sessionId);
     if (attached === undefined) throw new AppError("not_found", { what: "attached session", id: sessionId });
-    return attached;
+    if (attached.mayType) await this.#parts.sessions.resize(sessionId, cols, rows);
   }
 
-  #run(feed: Promise<void>): void {
-    feed.catch((error: unknown) => this.#tell(errorFrame(this.#parts.dispatcher.explain(error, "stream"))));
+  #run(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.#fail(error));
   }
 
-  #tell(frame: ServerFrame): Promise<boolean> {
-    return this.#push(JSON.stringify(frame));
-  }
-
-  /** Resolves when the socket has room again; true if it had to be waited for. */
-  #push(data: string | Uint8Array): Promise<boolean> {
-    return new Promise((resolve) => {
-      if (this.#socket.readyState !== this.#socket.OPEN) return resolve(false);
-      const free = this.#socket.bufferedAmount < SOCKET_BUFFER_BYTES;
-      this.#socket.send(data, () => free || resolve(true));
-      if (free) resolve(false);
-      return undefined;
-    });
-  }
-}
-
-function errorFrame(error: AppError): ServerFrame {
-  const { type: _type, ...problem }: Problem = problemOf(error);
-  return { type: "error", ...problem };
-}
-
-function parseFrame(data: Buffer, isBinary: boolean): ClientFrame {
-  if (isBinary) throw new AppError("invalid_request", { detail: "Clients send text frames only" });
-  try {
-    const parsed = ClientFrame.safeParse(parseStrictJsonText(data.toString("utf8")));
-    if (parsed.success) return parsed.data;
-    const issue = parsed.error.issues[0];
-    throw new AppError("invalid_request", { detail: `${issue?.path.join(".")}: ${issue?.message}` });
-  } catch (error) {
-    if (!(error instanceof StrictJsonError)) throw error;
-    throw new AppError("invalid_request", { detail: error.message }, { cause: error });
+  #fail(error: unknown): void {
+    void this.#sender.tellError(this.#parts.dispatcher.explain(error, "stream"));
   }
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type EventType, type NewEvent, retentionOf } from "../domain/event.ts";
 import { ANN, BOB, type OpenLog, TestLog } from "../../test/store/test-log.ts";
 
-const RUNS = process.env["SIDESTICK_SOAK"] === "1" ? 200 : 8;
+const RUNS = process.env["SIDESTICK_SOAK"] === "1" ? 200 : 6;
 const SEED = Number(process.env["SIDESTICK_SEED"] ?? Date.now() % 2 ** 31);
 
 type Step =

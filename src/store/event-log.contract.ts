@@ -170,6 +170,17 @@ function readContract(open: OpenLog): void {
     expect(await read({ types: [] })).toEqual([]);
   });
 
+  test("[LOG-7] the last event of a type in a stream is found whatever came after it", async () => {
+    const it = await TestLog.open(open);
+    await it.log.append(ANN, "any", [output("1"), output("2"), status("3")], "process");
+    await it.log.append(BOB, "any", [output("4")], "process");
+
+    expect(await it.log.last(ANN, "stdout")).toMatchObject({ sequence: 2, sessionId: ANN, type: "stdout" });
+    expect(await it.log.last(ANN, "status")).toMatchObject({ sequence: 3 });
+    expect(await it.log.last(BOB, "status")).toBeUndefined();
+    expect(await it.log.last(HUB_STREAM, "stdout")).toBeUndefined();
+  });
+
   test("[LOG-7] housekeeping is read only by those who name it", async () => {
     const it = await TestLog.open(open);
     await it.log.append(HUB_STREAM, "any", [output("1"), TOKEN, status("3")], "process");

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { randomUUID } from "node:crypto";
 import { ROLES, type Role } from "../../src/domain/actor.ts";
 import { pathKeys } from "../../src/protocol/operation.ts";
@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startHub, type RunningHub } from "../../src/main/hub.ts";
 import { readSettings } from "../../src/main/settings.ts";
+import { eventually } from "../support/eventually.ts";
 
 /**
  * Walks every operation × every role × every way to be refused. The rows come from the operation table: a new operation
@@ -34,7 +35,7 @@ beforeAll(async () => {
   revoked = old.token;
   const gone = async () =>
     expect(await ask(hub.url, { path: "/whoami", token: expired }).then(verdict)).toBe("401 unauthenticated");
-  await vi.waitFor(gone, { timeout: 5000 });
+  await eventually(gone);
   return async () => {
     await hub.close();
     await rm(dataDir, { recursive: true, force: true });

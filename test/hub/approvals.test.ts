@@ -1,8 +1,9 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { ApprovalRequest } from "../../src/protocol/approvals.ts";
 import { startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
+import { eventually } from "../support/eventually.ts";
 
 const request = (hub: TestHub, body: object = {}) =>
   ask(hub.url, {
@@ -82,7 +83,7 @@ test("[APR-4] what nobody decides expires by itself and stays so", async () => {
   const hub = await startTestHub();
   const { body } = await request(hub, { timeoutMs: 50 });
 
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect((await get(hub, body.requestId)).body).toMatchObject({
       status: "expired",
       approved: false,
@@ -100,11 +101,11 @@ test("[APR-5] over a restart the pending stay pending, the overdue are expired, 
   const decided = await request(first);
   const decision = await resolve(first, decided.body.requestId, { status: "rejected" });
   await first.stop();
-  await vi.waitFor(() => expect(Date.now()).toBeGreaterThan(Date.parse(overdue.body.expiresAt)), { timeout: 3000 });
+  await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(overdue.body.expiresAt)));
 
   const second = await startTestHub({ dataDir });
 
-  await vi.waitFor(async () => expect((await get(second, overdue.body.requestId)).body.status).toBe("expired"));
+  await eventually(async () => expect((await get(second, overdue.body.requestId)).body.status).toBe("expired"));
   expect((await get(second, pending.body.requestId)).body).toEqual(pending.body);
   expect((await get(second, decided.body.requestId)).body).toEqual(decision.body);
   expect(await resolve(second, pending.body.requestId, { status: "approved" }).then(verdict)).toBe("200");
@@ -124,7 +125,7 @@ test("[APR-6] closing a session ends its approvals and no others", async () => {
 
   await ask(hub.url, { method: "POST", path: `/sessions/${sessionId}/close`, token: hub.operatorToken });
 
-  await vi.waitFor(async () =>
+  await eventually(async () =>
     expect((await get(hub, its.body.requestId)).body).toMatchObject({
       status: "rejected",
       approved: false,
@@ -156,4 +157,24 @@ test("[APR-8] agents, viewers and hosts can't decide", async () => {
     expect(await resolve(hub, body.requestId, { status: "approved" }, token).then(verdict)).toBe("403 forbidden");
   }
   expect((await get(hub, body.requestId)).body.status).toBe("pending");
+});
+
+test("[APR-6] approvals of a session that was lost in a restart end with it", async () => {
+  const dataDir = await temporaryDirectory();
+  const first = await startTestHub({ dataDir });
+  const body = { kind: "terminal", title: "lost on restart" };
+  const session = await ask(first.url, { method: "POST", path: "/sessions", token: first.operatorToken, body });
+  const { requestId } = (await request(first, { sessionId: session.body.sessionId })).body;
+  await first.stop();
+
+  const second = await startTestHub({ dataDir });
+
+  await eventually(async () =>
+    expect((await get(second, requestId)).body).toMatchObject({ status: "rejected", reason: "session_closed" }),
+  );
+  expect((await resolve(second, requestId, { status: "approved" })).body).toMatchObject({
+    code: "approval_decided",
+    decision: "rejected",
+    resolvedBy: "system",
+  });
 });

@@ -3,10 +3,17 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { CredentialDesk } from "../../src/hub/credential-desk.ts";
+import { Journal } from "../../src/hub/journal.ts";
+import { type CredentialStore, StorageFailed } from "../../src/hub/ports.ts";
+import { digest, newId, newSecret } from "../../src/main/desks.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { operatorClient, startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { TestViewer } from "../support/viewer.ts";
+import { eventually } from "../support/eventually.ts";
 
 const whoami = (hub: TestHub, headers: Record<string, string>) => ask(hub.url, { path: "/whoami", headers });
 
@@ -102,7 +109,7 @@ test("[SEC-5] revoking closes that token's streams within 250 ms, refuses its ca
   const revokedAt = performance.now();
   await operator.token.revoke({ tokenId: doomed.tokenId });
 
-  await vi.waitFor(() => expect(viewers.every((it) => it.closedAt > 0)).toBe(true));
+  await eventually(() => expect(viewers.every((it) => it.closedAt > 0)).toBe(true));
   const ends = [...viewers.map((it) => it.closedAt), await sseEnd, await waiting];
   expect(Math.max(...ends) - revokedAt).toBeLessThan(250);
   expect(new Set(viewers.map((it) => it.closeCode))).toEqual(new Set([4401]));
@@ -115,7 +122,7 @@ test("[SEC-6] an expired token's streams close and its calls are refused", async
   const short = await operatorClient(hub.dataDir).token.create({ role: "viewer", name: "short", expiresInSeconds: 1 });
   const viewer = await TestViewer.open(hub.url, { token: short.token });
 
-  await vi.waitFor(() => expect(viewer.closeCode).toBe(4401), { timeout: 5000 });
+  await eventually(() => expect(viewer.closeCode).toBe(4401));
   expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(short.expiresAt ?? ""));
   expect(await ask(hub.url, { path: "/whoami", token: short.token }).then(verdict)).toBe("401 unauthenticated");
 });
@@ -201,7 +208,7 @@ test("[SEC-10] a ticket opens one WebSocket for its maker, once", async () => {
   viewer.send({ type: "subscribe", types: ["token"] });
 
   expect(viewer.socket.protocol).toBe("sidestick.v1");
-  await vi.waitFor(() => expect(viewer.frames).toMatchObject([{ type: "error", code: "forbidden" }]));
+  await eventually(() => expect(viewer.frames).toMatchObject([{ type: "error", code: "forbidden" }]));
   expect(await TestViewer.knock(hub.url, { protocols })).toBe(401);
   expect(await TestViewer.knock(hub.url, { protocols: ["sidestick.v1", "sidestick.ticket.guess"] })).toBe(401);
 });
@@ -313,4 +320,37 @@ test("[SEC-17] only operators see the hub's housekeeping", async () => {
     { change: "created", role: "viewer", name: "v" },
   ]);
   expect((await read(hub.operatorToken, "/events")).body).toEqual([]);
+});
+
+test("[SEC-5] a revocation that did not reach the disk acts at once and can be repeated until it does", async () => {
+  const store = await openSqliteStore(await temporaryDirectory(), { now: () => Date.now() });
+  onTestFinished(() => store.close());
+  let full = false;
+  // The real store, with a disk that is full for a while.
+  const credentials: CredentialStore = {
+    all: () => store.credentials.all(),
+    remove: (tokenIds) => store.credentials.remove(tokenIds),
+    put: (credential) => (full ? Promise.reject(new StorageFailed("disk full")) : store.credentials.put(credential)),
+  };
+  const parts = {
+    store: credentials,
+    journal: new Journal(store.events),
+    clock: { now: () => Date.now() },
+    newId,
+    newSecret,
+    digest,
+  };
+  const desk = new CredentialDesk(parts);
+  const ann = { kind: "person", id: "ann" } as const;
+  const { token, secret } = await desk.create({ kind: "token", role: "agent", name: "bot" }, ann);
+
+  full = true;
+  await expect(desk.revoke(token.tokenId, ann)).rejects.toThrow("disk full");
+  expect(desk.recognise(secret)).toBeUndefined();
+  full = false;
+  await desk.revoke(token.tokenId, ann);
+
+  const restarted = new CredentialDesk(parts);
+  await restarted.start();
+  expect(restarted.recognise(secret)).toBeUndefined();
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
 import { Workspace } from "../../src/protocol/workspaces.ts";
 import { OPERATIONS, operation, operationNames } from "../../src/protocol/operations.ts";
@@ -140,6 +141,7 @@ async function dispatcherWith(
     handlers: handlers as Handlers,
     answers: new AnswerDesk(store.answers),
     logger: createLogger("info", (line) => lines.push(line)),
+    hubEnds: new AbortController().signal,
     newId: () => "fault-1",
     digest: (text) => text,
   });
@@ -271,17 +273,23 @@ test("[HTP-9] answers survive kill -9", async () => {
   expect((await ask(second.url, { path: "/sessions", token })).body).toHaveLength(1);
 });
 
-test("[HTP-9] a call that was cut off is of unknown outcome and isn't tried again", async () => {
+test("[HTP-9] a call that a kill cut off is of unknown outcome and isn't tried again", async () => {
   const dataDir = await temporaryDirectory();
-  const store = await openSqliteStore(dataDir, { now: () => Date.now() });
-  await store.answers.put("person:olga:session.create", "k", { state: "started", inputHash: "whatever" });
-  await store.close();
-  const hub = await startTestHub({ dataDir });
+  const first = await spawnTestHub(dataDir);
+  const token = await tokenOf(dataDir, "operator", "olga");
+  const headers = { "idempotency-key": "k" };
+  const request = { method: "POST", path: "/sessions", token, body: { kind: "terminal" }, headers };
+  expect((await ask(first.url, request)).status).toBe(201);
+  await first.kill("SIGKILL");
+  // As if the kill had come before the answer was stored.
+  const db = new DatabaseSync(join(dataDir, "events.db"));
+  db.exec("UPDATE answers SET content = json_remove(json_set(content, '$.state', 'started'), '$.answer')");
+  db.close();
 
-  const answer = await create(hub, { kind: "terminal" }, { "idempotency-key": "k" });
+  const second = await spawnTestHub(dataDir);
 
-  expect(answer.status).toBeGreaterThanOrEqual(400);
-  expect((await ask(hub.url, { path: "/sessions", token: hub.operatorToken })).body).toEqual([]);
+  expect(await ask(second.url, request).then(verdict)).toBe("502 unknown_outcome");
+  expect((await ask(second.url, { path: "/sessions", token })).body).toHaveLength(1);
 });
 
 test("[HTP-9] a bug in the middle leaves the outcome unknown", async () => {
@@ -381,5 +389,15 @@ test("[HTP-12] mutated requests are never answered with a fault of ours", async 
     ),
     { numRuns: process.env.SIDESTICK_SOAK === undefined ? 300 : 20_000, seed },
   );
+  expect(await readFile(join(hub.dataDir, "hub.log"), "utf8")).not.toContain('"level":"error"');
+});
+
+test("[HTP-12] a client that hangs up in the middle of its body is no fault of ours", async () => {
+  const hub = await startTestHub();
+  const head = `POST /sessions HTTP/1.1\r\nHost: 127.0.0.1:${hub.port}\r\nAuthorization: Bearer ${hub.operatorToken}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`;
+
+  await rawExchange(hub.port, head, 200);
+  await ask(hub.url, { path: "/sessions", token: hub.operatorToken });
+
   expect(await readFile(join(hub.dataDir, "hub.log"), "utf8")).not.toContain('"level":"error"');
 });

@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
-import { onTestFinished, expect, test, vi } from "vitest";
+import { onTestFinished, expect, test } from "vitest";
 import { spawnTestHub, startTestHub, tokenOf } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { TestViewer } from "../support/viewer.ts";
+import { eventually } from "../support/eventually.ts";
 
 const command = new URL("../../bin/sidestick", import.meta.url).pathname;
 
@@ -31,7 +32,7 @@ test("[HUB-1] up prints the address, a login link, what is ready and what is not
   onTestFinished(() => void child.kill("SIGKILL"));
   let text = "";
   child.stdout.on("data", (chunk) => (text += chunk));
-  await vi.waitFor(() => expect(text).toContain("Ready."), { timeout: 10_000 });
+  await eventually(() => expect(text).toContain("Ready."));
 
   const url = /Address +(http:\/\/127\.0\.0\.1:\d+)$/m.exec(text)?.[1] ?? "";
   const code = /Log in +\S+\/login#code=([\w-]{43}) /.exec(text)?.[1] ?? "";
@@ -144,7 +145,7 @@ test.each(["SIGINT", "SIGTERM"] as const)(
 
     expect(await exited).toEqual([0, null]);
     expect(await sse.text()).toContain(": sidestick");
-    await vi.waitFor(() => expect(viewer.closeCode).toBe(1001));
+    await eventually(() => expect(viewer.closeCode).toBe(1001));
     expect(await readdir(dataDir)).not.toContain("hub.sock");
     const answered = (await Promise.all(creating)).filter((it) => it === "201").length;
     const again = await startTestHub({ dataDir });
@@ -170,4 +171,58 @@ test("[HUB-6] doctor says what works, with and without a hub", async () => {
     ]),
   });
   await hub.kill("SIGTERM");
+});
+
+test("[HUB-5] neither pending output, nor a waiting read, nor a stream that is just opening holds the hub up", async () => {
+  const dataDir = await temporaryDirectory();
+  const hub = await spawnTestHub(dataDir);
+  const token = await tokenOf(dataDir, "operator", "olga");
+  const { sessionId } = (await ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal" } }))
+    .body;
+  const cut = () => undefined;
+  const waiting = ask(hub.url, { path: "/events?after=999999&waitMs=40000", token }).catch(cut);
+  let going = true;
+  const typing = (async () => {
+    while (going)
+      await ask(hub.url, { method: "POST", path: `/sessions/${sessionId}/input`, token, body: { data: "x" } }).catch(
+        () => (going = false),
+      );
+  })();
+  const knocking = (async () => {
+    while (going) await TestViewer.knock(hub.url, { token }).catch(() => (going = false));
+  })();
+  await eventually(async () =>
+    expect((await ask(hub.url, { path: "/events?types=stdout", token })).body.length).toBeGreaterThan(0),
+  );
+  const exited = once(hub.child, "exit");
+  const asked = performance.now();
+
+  hub.child.kill("SIGTERM");
+
+  expect(await exited).toEqual([0, null]);
+  expect(performance.now() - asked).toBeLessThan(10_000);
+  await Promise.all([waiting, typing, knocking]);
+});
+
+test("[HUB-5] Ctrl+C that arrives twice, as under npm, still ends the hub cleanly", async () => {
+  const dataDir = await temporaryDirectory();
+  const hub = await spawnTestHub(dataDir);
+  const exited = once(hub.child, "exit");
+
+  hub.child.kill("SIGINT");
+  hub.child.kill("SIGINT");
+
+  expect(await exited).toEqual([0, null]);
+  expect(await readFile(join(dataDir, "hub.log"), "utf8")).toContain("the hub is down");
+});
+
+test("[HUB-4] a path that is too long for a socket, or below /proc: one sentence, and no hanging", async () => {
+  const long = join(await temporaryDirectory(), "x".repeat(120));
+
+  expect((await sidestick(["up", "--port", "0", "--data-dir", long])).stderr).toMatch(
+    /^sidestick: The path of .* is too long for a socket.*--data-dir DIR\n$/,
+  );
+  expect((await sidestick(["up", "--port", "0", "--data-dir", "/proc/x/y"])).stderr).toMatch(
+    /^sidestick: The hub can't write in \/proc\/x\/y .*\n$/,
+  );
 });

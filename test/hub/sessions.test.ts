@@ -1,9 +1,10 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { WorkspaceEvent } from "../../src/protocol/events.ts";
 import { WorkspaceSession } from "../../src/protocol/sessions.ts";
-import { startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
+import { spawnTestHub, startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
+import { eventually } from "../support/eventually.ts";
 
 async function create(hub: TestHub, body: object = {}, token = hub.operatorToken): Promise<WorkspaceSession> {
   const answer = await ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal", ...body } });
@@ -38,7 +39,7 @@ test("[SES-2, SES-14] a new session is created, then active, with the published 
     interactive: false,
     controllerId: null,
   });
-  await vi.waitFor(async () => expect(await status(hub, session.sessionId)).toBe("active"));
+  await eventually(async () => expect(await status(hub, session.sessionId)).toBe("active"));
   const found = await ask(hub.url, { path: "/sessions?conversationId=c1", token: hub.operatorToken });
   expect(found.body.map((it: WorkspaceSession) => it.sessionId)).toEqual([session.sessionId]);
 });
@@ -48,7 +49,7 @@ test("[SES-2] a driver that fails to start closes the session with the reason", 
 
   const { sessionId } = await create(hub, { title: "refuse to start" });
 
-  await vi.waitFor(async () => expect(await status(hub, sessionId)).toBe("closed"));
+  await eventually(async () => expect(await status(hub, sessionId)).toBe("closed"));
   const log = await events(hub, sessionId);
   expect(log.at(-1)?.payload).toEqual({ status: "closed", previous: "created", reason: "start_failed" });
 });
@@ -137,7 +138,7 @@ test("[SES-4, SES-9] after a restart sessions are what they were; a lost one is 
   const paused = await create(first);
   const lost = await create(first, { title: "lost on restart" });
   await post(first, `/sessions/${paused.sessionId}/pause`, first.operatorToken);
-  await vi.waitFor(async () => expect(await status(first, lost.sessionId)).toBe("active"));
+  await eventually(async () => expect(await status(first, lost.sessionId)).toBe("active"));
   const before = await ask(first.url, { path: "/sessions", token: first.operatorToken });
   await first.stop();
 
@@ -203,7 +204,7 @@ test("[SES-11] reading on from a snapshot's cursor tells exactly what the snapsh
   const busy = Array.from({ length: 20 }, () => create(hub));
   const { body: snapshot } = await ask(hub.url, { path: "/snapshot", token: hub.operatorToken });
   await Promise.all(busy);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const all = await ask(hub.url, { path: "/sessions?status=active", token: hub.operatorToken });
     expect(all.body).toHaveLength(21);
   });
@@ -280,4 +281,124 @@ test("[SES-18] the older names of types and statuses are understood", async () =
   ]);
   expect(await read("/sessions?status=running")).toEqual([]);
   expect((await read("/sessions?status=ended")).map((it: WorkspaceSession) => it.status)).toEqual(["closed"]);
+});
+
+test("[SES-3] closed is the last that is said of a session, after all its output", async () => {
+  const hub = await startTestHub();
+  const asked = await create(hub);
+  const ended = await create(hub);
+  for (const data of ["one", "two"]) await post(hub, `/sessions/${asked.sessionId}/input`, hub.operatorToken, { data });
+  await post(hub, `/sessions/${asked.sessionId}/close`, hub.operatorToken);
+  for (const data of ["one", "exit\r"])
+    await post(hub, `/sessions/${ended.sessionId}/input`, hub.operatorToken, { data });
+  await eventually(async () => expect(await status(hub, ended.sessionId)).toBe("closed"));
+
+  for (const [sessionId, text] of [
+    [asked.sessionId, "onetwo"],
+    [ended.sessionId, "oneexit\r"],
+  ] as const) {
+    const log = (await events(hub, sessionId)).filter((it) => it.type !== "input");
+    const output = log.filter((it) => it.type === "stdout").map((it) => it.payload.text);
+    expect(log.at(-1)).toMatchObject({ type: "status", payload: { status: "closed" } });
+    expect(output.join("")).toBe(text);
+  }
+});
+
+test("[SES-7] once a pause is answered no agent's input gets through, however close they are", async () => {
+  const hub = await startTestHub();
+  for (let round = 0; round < 20; round += 1) {
+    const { sessionId } = await create(hub);
+    const typing = Array.from({ length: 5 }, () =>
+      post(hub, `/sessions/${sessionId}/input`, hub.agentToken, { data: "a" }),
+    );
+    const paused = post(hub, `/sessions/${sessionId}/pause`, hub.operatorToken).then(() =>
+      post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: "|" }),
+    );
+    await Promise.all([...typing, paused]);
+    await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
+
+    const output = (await events(hub, sessionId)).flatMap((it) => (it.type === "stdout" ? [it.payload.text] : []));
+    expect(output.join("")).toMatch(/^a*\|$/);
+  }
+});
+
+test("[SES-10] a limit holds also for those who ask at once", async () => {
+  const hub = await startTestHub();
+  await ask(hub.url, {
+    method: "PUT",
+    path: "/workspaces/lab",
+    token: hub.operatorToken,
+    body: { limits: { maxSessions: 2 } },
+  });
+
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () =>
+      post(hub, "/sessions", hub.operatorToken, { kind: "terminal", workspaceId: "lab" }),
+    ),
+  );
+
+  expect(answers.map(verdict).sort()).toEqual(["201", "201", ...Array.from({ length: 4 }, () => "429 limit_reached")]);
+});
+
+test("[SES-8] a person may start a session for an agent, an agent only for itself", async () => {
+  const hub = await startTestHub();
+
+  const given = await create(hub, { ownerAgentId: "bot" });
+
+  expect(given.ownerAgentId).toBe("bot");
+  expect(await post(hub, `/sessions/${given.sessionId}/close`, hub.agentToken).then(verdict)).toBe("200");
+  expect(await post(hub, "/sessions", hub.agentToken, { kind: "terminal", ownerAgentId: "other" }).then(verdict)).toBe(
+    "403 forbidden",
+  );
+});
+
+test("[SES-15] output events leave no hole over kill -9", async () => {
+  const dataDir = await temporaryDirectory();
+  const first = await spawnTestHub(dataDir);
+  const token = await tokenOf(dataDir, "operator", "olga");
+  const at = (url: string, path: string, body?: object) =>
+    ask(url, { method: "POST", path, token, ...(body === undefined ? {} : { body }) });
+  const { sessionId } = (await at(first.url, "/sessions", { kind: "terminal" })).body;
+  for (const data of ["one", "two", "three"]) await at(first.url, `/sessions/${sessionId}/input`, { data });
+  await first.kill("SIGKILL");
+
+  const second = await spawnTestHub(dataDir);
+  await at(second.url, `/sessions/${sessionId}/input`, { data: "four" });
+  await at(second.url, `/sessions/${sessionId}/close`);
+
+  const { body } = await ask(second.url, { path: `/events?sessionId=${sessionId}&types=stdout`, token });
+  expect(body.map((it: WorkspaceEvent) => it.payload.text).join("")).toBe("onetwothreefour");
+  let cursor = 0;
+  for (const { payload } of body as WorkspaceEvent[]) {
+    expect(payload.cursor).toBe(cursor);
+    cursor += Number(payload.length);
+  }
+});
+
+test("[SES-15] text is not cut inside a character", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+  const bytes = Buffer.from("ä€😀");
+  for (const byte of bytes) {
+    await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, {
+      data_b64: Buffer.of(byte).toString("base64"),
+    });
+  }
+  await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
+
+  const output = (await events(hub, sessionId)).flatMap((it) =>
+    it.type === "stdout" ? [String(it.payload.text as string)] : [],
+  );
+
+  expect(output.join("")).toBe("ä€😀");
+});
+
+test("[SES-14] lists take a limit and answer the newest", async () => {
+  const hub = await startTestHub();
+  const made = [await create(hub), await create(hub), await create(hub)];
+
+  const { body } = await ask(hub.url, { path: "/sessions?limit=2", token: hub.operatorToken });
+
+  expect(body.map((it: WorkspaceSession) => it.sessionId)).toEqual(made.slice(1).map((it) => it.sessionId));
+  expect(await ask(hub.url, { path: "/sessions/nope", token: hub.operatorToken }).then(verdict)).toBe("404 not_found");
 });

@@ -6,6 +6,7 @@ import { startTestHub, spawnTestHub, tokenOf, type TestHub } from "../support/hu
 import { ask, verdict } from "../support/http.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { TestViewer } from "../support/viewer.ts";
+import { eventually } from "../support/eventually.ts";
 
 async function create(hub: { url: string }, token: string): Promise<string> {
   const { body } = await ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal" } });
@@ -75,12 +76,12 @@ test("[STR-1] the SDK's feed does the same by itself", async () => {
   for (let life = 0; life < 3; life += 1) {
     const before = seen.length;
     await Promise.all(Array.from({ length: 5 }, () => create(hub, token)));
-    await vi.waitFor(() => expect(seen.length).toBeGreaterThan(before), { timeout: 10_000 });
+    await eventually(() => expect(seen.length).toBeGreaterThan(before));
     await hub.kill("SIGKILL");
     hub = await spawnTestHub(dataDir, ["--port", port]);
   }
   const stored: WorkspaceEvent[] = (await ask(hub.url, { path: "/events?limit=5000", token })).body;
-  await vi.waitFor(() => expect(seen).toEqual(stored.map((it) => it.sequence)), { timeout: 10_000 });
+  await eventually(() => expect(seen).toEqual(stored.map((it) => it.sequence)));
   reading.abort();
   await feed;
 });
@@ -149,7 +150,7 @@ test("[STR-5] subscriptions are filtered and resumable; bad frames harm nothing"
   viewer.send({ type: "ping" });
   viewer.send({ type: "subscribe", sessionId: first });
 
-  await vi.waitFor(() => expect(eventsOf(viewer)).toHaveLength(2));
+  await eventually(() => expect(eventsOf(viewer)).toHaveLength(2));
   expect(viewer.frames.slice(0, 9).map((it) => (it.type === "error" ? it.code : it.type))).toEqual([
     ...Array.from({ length: 8 }, () => "invalid_request"),
     "pong",
@@ -157,9 +158,9 @@ test("[STR-5] subscriptions are filtered and resumable; bad frames harm nothing"
   expect(new Set(eventsOf(viewer).map((it) => it.sessionId))).toEqual(new Set([first]));
   const resumed = await TestViewer.open(hub.url, { token: hub.operatorToken });
   resumed.send({ type: "subscribe", after: eventsOf(viewer)[0]?.sequence, types: ["status"] });
-  await vi.waitFor(() => expect(eventsOf(resumed).map((it) => it.sessionId)).toEqual([first, second, second]));
+  await eventually(() => expect(eventsOf(resumed).map((it) => it.sessionId)).toEqual([first, second, second]));
   viewer.send({ type: "subscribe", sessionId: second, after: 0 });
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(
       eventsOf(viewer)
         .slice(2)
@@ -175,11 +176,11 @@ test("[STR-6] attaching sends stored bytes, then live ones, from any cursor; inp
   await type(hub, sessionId, bytes);
   const viewer = await TestViewer.open(hub.url, { token: hub.operatorToken });
   viewer.send({ type: "attach", sessionId, from: 1000, input: true, cols: 132, rows: 43 });
-  await vi.waitFor(() => expect(viewer.bytes().length).toBe(199_000));
+  await eventually(() => expect(viewer.bytes().length).toBe(199_000));
 
   viewer.send({ type: "input", sessionId, data: "live" });
 
-  await vi.waitFor(() => expect(viewer.bytes().subarray(-4).toString()).toBe("live"));
+  await eventually(() => expect(viewer.bytes().subarray(-4).toString()).toBe("live"));
   expect(viewer.frames[0]).toEqual({ type: "attached", sessionId, cursor: 1000, cols: 132, rows: 43 });
   expect(viewer.bytes().equals(Buffer.concat([bytes.subarray(1000), Buffer.from("live")]))).toBe(true);
   let cursor = 1000;
@@ -188,9 +189,11 @@ test("[STR-6] attaching sends stored bytes, then live ones, from any cursor; inp
     cursor += frame.bytes.length;
   }
   viewer.send({ type: "detach", sessionId });
-  viewer.send({ type: "ping" });
-  await vi.waitFor(() => expect(viewer.frames.at(-1)?.type).toBe("pong"));
+  viewer.send({ type: "resize", sessionId, cols: 1, rows: 1 });
+  await eventually(() => expect(viewer.frames.at(-1)).toMatchObject({ type: "error", code: "not_found" }));
   await type(hub, sessionId, "unseen");
+  viewer.send({ type: "attach", sessionId, from: "screen", input: false });
+  await eventually(() => expect(viewer.frames.at(-1)?.type).toBe("attached"));
   expect(viewer.bytes().toString("latin1")).not.toContain("unseen");
 });
 
@@ -204,11 +207,15 @@ test("[STR-6] a viewer's role may watch but not type or resize", async () => {
   viewer.send({ type: "input", sessionId, data: "x" });
   viewer.send({ type: "attach", sessionId, from: "screen", input: false, cols: 10, rows: 10 });
   viewer.send({ type: "resize", sessionId, cols: 10, rows: 10 });
-  viewer.send({ type: "ping" });
+  viewer.send({ type: "attach", sessionId, from: "screen", input: false });
 
-  await vi.waitFor(() => expect(viewer.frames.at(-1)?.type).toBe("pong"));
+  const attached = () => viewer.frames.filter((it) => it.type === "attached");
+  await eventually(() => expect(attached()).toHaveLength(2));
   expect(codes()).toEqual(["forbidden", "forbidden"]);
-  expect(viewer.frames.find((it) => it.type === "attached")).toMatchObject({ cols: 80, rows: 24 });
+  expect(attached()).toMatchObject([
+    { cols: 80, rows: 24 },
+    { cols: 80, rows: 24 },
+  ]);
 });
 
 test("[STR-7] without acknowledgements a viewer is paused alone, told so, and goes on when they come", async () => {
@@ -223,8 +230,8 @@ test("[STR-7] without acknowledgements a viewer is paused alone, told so, and go
   });
   for (const viewer of [lazy, keen]) viewer.send({ type: "attach", sessionId, from: 0, input: false });
   for (const chunk of chunks) await type(hub, sessionId, chunk);
-  await vi.waitFor(() => expect(keen.bytes().length).toBe(3 * 1024 * 1024));
-  await vi.waitFor(() => expect(lazy.frames.at(-1)?.type).toBe("lagged"));
+  await eventually(() => expect(keen.bytes().length).toBe(3 * 1024 * 1024));
+  await eventually(() => expect(lazy.frames.at(-1)?.type).toBe("lagged"));
 
   const paused = lazy.bytes().length;
   expect(paused).toBeGreaterThanOrEqual(1024 * 1024);
@@ -232,11 +239,11 @@ test("[STR-7] without acknowledgements a viewer is paused alone, told so, and go
   expect(lazy.frames.at(-1)).toEqual({ type: "lagged", sessionId, cursor: paused });
   for (const cursor of [0, 99_999_999, paused + 1]) lazy.send({ type: "ack", sessionId, cursor });
   lazy.send({ type: "ping" });
-  await vi.waitFor(() => expect(lazy.frames.at(-1)?.type).toBe("pong"));
+  await eventually(() => expect(lazy.frames.at(-1)?.type).toBe("pong"));
   expect(lazy.bytes().length).toBe(paused);
   lazy.socket.on("message", () => lazy.send({ type: "ack", sessionId, cursor: lazy.bytes().length }));
   lazy.send({ type: "ack", sessionId, cursor: paused });
-  await vi.waitFor(() => expect(lazy.bytes().equals(Buffer.concat(chunks))).toBe(true), { timeout: 10_000 });
+  await eventually(() => expect(lazy.bytes().equals(Buffer.concat(chunks))).toBe(true));
 });
 
 test("[STR-8] viewers that don't read neither grow the hub nor delay others, and miss nothing in the end", async () => {
@@ -260,7 +267,7 @@ test("[STR-8] viewers that don't read neither grow the hub nor delay others, and
     viewer.send({ type: "subscribe", types: ["input"] });
     viewer.send({ type: "attach", sessionId, from: 0, input: false });
     viewer.send({ type: "ping" });
-    await vi.waitFor(() => expect(viewer.frames.some((it) => it.type === "pong")).toBe(true));
+    await eventually(() => expect(viewer.frames.some((it) => it.type === "pong")).toBe(true));
     viewer.socket.pause();
   }
   const live = await TestViewer.open(hub.url, { token });
@@ -272,12 +279,10 @@ test("[STR-8] viewers that don't read neither grow the hub nor delay others, and
 
   await flood();
 
-  await vi.waitFor(() => expect(eventsOf(live)).toHaveLength(100));
+  await eventually(() => expect(eventsOf(live)).toHaveLength(100));
   expect(((await rss()) - before) / 5 / 1024 / 1024).toBeLessThan(8);
   for (const viewer of stalled) viewer.socket.resume();
-  await vi.waitFor(() => expect(stalled.map((it) => eventsOf(it).length)).toEqual([200, 200, 200, 200, 200]), {
-    timeout: 15_000,
-  });
+  await eventually(() => expect(stalled.map((it) => eventsOf(it).length)).toEqual([200, 200, 200, 200, 200]));
 });
 
 test("[STR-9] a waiting read answers with the first new event, or empty in time", async () => {
@@ -296,4 +301,49 @@ test("[STR-9] a waiting read answers with the first new event, or empty in time"
 
   expect(verdict(answer)).toBe("200");
   expect(answer.body[0]).toMatchObject({ sessionId, type: "status", payload: { status: "created" } });
+});
+
+test("[STR-2] a cursor that the log has not reached gets a resync, not silence", async () => {
+  const hub = await startTestHub();
+  const viewer = await TestViewer.open(hub.url, { token: hub.operatorToken });
+  const response = await fetch(`${hub.url}/events/stream`, {
+    headers: { authorization: `Bearer ${hub.operatorToken}`, "last-event-id": "99999" },
+  });
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+  const { eventCursor } = (await ask(hub.url, { path: "/snapshot", token: hub.operatorToken })).body;
+  let text = "";
+  while (!text.includes("resync")) text += new TextDecoder().decode((await reader.read()).value);
+  await reader.cancel();
+
+  viewer.send({ type: "subscribe", after: 99_999 });
+  await eventually(() => expect(viewer.frames).toEqual([{ type: "resync", after: eventCursor }]));
+  const sessionId = await create(hub, hub.operatorToken);
+
+  expect(text).toContain(`event: resync\nid: ${eventCursor}\n`);
+  await eventually(() => expect(eventsOf(viewer)[0]?.sessionId).toBe(sessionId));
+});
+
+test("[STR-6] the output of a closed session can be read to its end, with any size asked for", async () => {
+  const hub = await startTestHub();
+  const sessionId = await create(hub, hub.operatorToken);
+  await type(hub, sessionId, "the end");
+  await ask(hub.url, { method: "POST", path: `/sessions/${sessionId}/close`, token: hub.operatorToken });
+  const viewer = await TestViewer.open(hub.url, { token: hub.operatorToken });
+
+  viewer.send({ type: "attach", sessionId, from: 0, input: true, cols: 100, rows: 30 });
+
+  await eventually(() => expect(viewer.bytes().toString()).toBe("the end"));
+  expect(viewer.frames).toMatchObject([{ type: "attached", sessionId, cursor: 0 }]);
+});
+
+test("[STR-7, STR-8] acknowledgements and pings pass input that waits; a flood of frames is not taken into memory", async () => {
+  const hub = await startTestHub();
+  const sessionId = await create(hub, hub.operatorToken);
+  const viewer = await TestViewer.open(hub.url, { token: hub.operatorToken });
+  for (let i = 0; i < 20_000; i += 1) viewer.send({ type: "input", sessionId, data: "x" });
+  viewer.send({ type: "ping" });
+  viewer.send({ type: "attach", sessionId, from: 0, input: false });
+
+  await eventually(() => expect(viewer.bytes().length).toBe(20_000), 60_000);
+  expect(viewer.frames.map((it) => it.type)).toEqual(["pong", "attached"]);
 });

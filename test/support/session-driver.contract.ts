@@ -2,6 +2,7 @@
 import { expect, test, vi } from "vitest";
 import type { Session, SessionKind } from "../../src/domain/session.ts";
 import type { SessionDriver } from "../../src/hub/ports.ts";
+import { eventually } from "./eventually.ts";
 
 /** `echo` is input that makes the session put out `answer`; `end` is input that ends it. */
 export type DriverUnderTest = {
@@ -46,7 +47,7 @@ export function sessionDriverContract(open: () => Promise<DriverUnderTest>): voi
 
     await driver.input(session.sessionId, Buffer.from(echo), by);
 
-    await vi.waitFor(() => expect(output()).toContain(answer));
+    await eventually(() => expect(output()).toContain(answer));
     await driver.stop(session.sessionId);
   });
 
@@ -55,7 +56,7 @@ export function sessionDriverContract(open: () => Promise<DriverUnderTest>): voi
 
     await driver.input(session.sessionId, Buffer.from(end), by);
 
-    await vi.waitFor(() => expect(ended).toHaveBeenCalledTimes(1));
+    await eventually(() => expect(ended).toHaveBeenCalledTimes(1));
   });
 
   test("[SES-17] the size is what it was set to", async () => {
@@ -79,7 +80,7 @@ export function sessionDriverContract(open: () => Promise<DriverUnderTest>): voi
     await first.driver.stop(first.session.sessionId);
     await first.driver.input(other.sessionId, Buffer.from(first.echo), by);
 
-    await vi.waitFor(() => expect(seen.join("")).toContain(first.answer));
+    await eventually(() => expect(seen.join("")).toContain(first.answer));
     expect(first.output()).not.toContain(first.answer);
     await first.driver.stop(other.sessionId);
   });

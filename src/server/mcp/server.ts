@@ -10,10 +10,10 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import type { z } from "zod";
 import type { Role } from "../../domain/actor.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { CallName } from "../../protocol/operations.ts";
+import { parseWith } from "../../protocol/parse.ts";
 import { answerOf, failureOf } from "./answers.ts";
 import { instructionsFor } from "./instructions.ts";
 import { type McpTool, toolsFor } from "./tools.ts";
@@ -40,9 +40,6 @@ export const IDEMPOTENCY_META_KEY = "sidestick/idempotencyKey";
 
 /** The tools change only with the version and the role, so a client may keep them for a while, but for itself alone. */
 const CACHE_HINT = { ttlMs: 300_000, cacheScope: "private" } as const;
-
-/** A body of thousands of wrong keys gets no answer of the same size. */
-const MAX_ISSUES = 20;
 
 export function buildMcpServer(options: McpServerOptions): Server {
   const tools = toolsFor(options.role);
@@ -74,7 +71,7 @@ async function callTool(
   { signal, _meta: meta }: ServerContext["mcpReq"],
 ): Promise<CallToolResult> {
   try {
-    checkInput(tool.input, input);
+    parseWith(tool.input, input);
     const value = await call(tool.operation, input, { signal, idempotencyKey: idempotencyKeyOf(meta) });
     return answerOf(tool, value);
   } catch (error) {
@@ -82,16 +79,6 @@ async function callTool(
     if (signal.aborted) throw error;
     return failureOf(error instanceof AppError ? error : faultOf(error, onFault));
   }
-}
-
-function checkInput(schema: z.ZodObject, input: unknown): void {
-  const parsed = schema.safeParse(input);
-  if (parsed.success) return;
-  const errors = parsed.error.issues
-    .slice(0, MAX_ISSUES)
-    .map(({ path, message }) => ({ path: path.map(String).join("."), message }));
-  const detail = errors.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("; ");
-  throw new AppError("invalid_request", { detail, errors });
 }
 
 function idempotencyKeyOf(meta: Record<string, unknown> | undefined): string | undefined {

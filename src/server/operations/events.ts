@@ -19,6 +19,14 @@ export function visibleFilter(
   return { sessionId: filter.sessionId, types: filter.types };
 }
 
+/**
+ * Where a stream goes on for a cursor that the log has not reached: its events were in a log that is no more (another
+ * data directory, a restored copy), and waiting for that number would skip all that comes before it.
+ */
+export function aheadOf(log: EventLog, after: number | undefined): number | undefined {
+  return after !== undefined && after > log.head ? log.head : after;
+}
+
 export async function listEvents(
   log: EventLog,
   input: ParsedInput<"event.list">,

@@ -2,7 +2,7 @@
  * The event log over SQLite. Times are made here, the order and the sequence in the store's thread; events are shown
  * to observers and readers only once they are stored. Rules in docs/spec/log.md.
  */
-import { type NewEvent, retentionOf, type StoredEvent } from "../../domain/event.ts";
+import { type EventType, type NewEvent, retentionOf, type StoredEvent } from "../../domain/event.ts";
 import type {
   Appended,
   Durability,
@@ -81,6 +81,11 @@ export class SqliteEventLog implements EventLog {
   async read(query: EventQuery): Promise<readonly StoredEvent[]> {
     const size = { limit: query.limit, maxBytes: Number.POSITIVE_INFINITY };
     return (await this.#page(query, { after: query.after, tolerated: 0 }, size)).events;
+  }
+
+  async last(stream: string, type: EventType): Promise<StoredEvent | undefined> {
+    const page = await this.#worker.call("last", { sessionId: stream, type });
+    return decodePage(page, this.#worker.opened.types)[0];
   }
 
   subscribe(query: Omit<EventQuery, "limit">, signal: AbortSignal): EventFeed {

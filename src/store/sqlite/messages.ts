@@ -2,6 +2,7 @@
  * What crosses between the main thread and the store's thread. Rows travel as flat arrays of numbers and one
  * string: cloning an object per event costs more than storing it.
  */
+import type { EventType } from "../../domain/event.ts";
 import type { Credential, Pruned, RememberedAnswer, Retention } from "../../hub/ports.ts";
 
 /** Stands for "no position", "no cursor" in a Float64Array. */
@@ -62,6 +63,7 @@ export type AnswerKey = { readonly scope: string; readonly key: string };
 /** The calls of the store's thread: argument and result by name. */
 export type Calls = {
   page: { argument: PageRequest; result: Page };
+  last: { argument: { sessionId: string; type: EventType }; result: Page };
   prune: { argument: PruneRequest; result: PruneAnswer };
   integrityCheck: { argument: undefined; result: string };
   allCredentials: { argument: undefined; result: readonly Credential[] };

@@ -52,9 +52,9 @@ test("[LOG-17] a file that is no database is refused by name and left as it is",
   expect(await readFile(file, "utf8")).toBe("this is a diary, not a database\n".repeat(500));
 });
 
-test("[LOG-17] a database that was damaged while nobody closed it is refused and left as it is", async () => {
+test("[LOG-17] a database that was damaged when the machine went down is refused and left as it is", async () => {
   const { directory, file } = await closedStore(5_000);
-  alter(file, "UPDATE meta SET clean = 0");
+  alter(file, "UPDATE meta SET clean = 0, boot_id = 'another'");
   const handle = await openFile(file, "r+");
   await handle.write(Buffer.alloc(40_000, 0xa5), 0, 40_000, 80_000);
   await handle.close();

@@ -53,11 +53,13 @@ export class Ledger {
     this.#connection = connection;
     this.#bootId = bootId;
     const meta = connection.db.prepare("SELECT * FROM meta").get() as unknown as MetaRow;
-    if (meta.clean === 0) refuseDamage(connection, file);
+    // The death of a process can't damage the file, and looking through all of it takes seconds; a machine's can.
+    const sameRun = bootId !== "" && meta.boot_id === bootId;
+    const doubtful = meta.clean === 0 && !sameRun;
+    if (doubtful) refuseDamage(connection, file);
     this.#load(meta);
     this.head = this.last;
-    const sameRun = bootId !== "" && meta.boot_id === bootId;
-    if (meta.clean === 0 && !sameRun) this.last = Math.max(this.last, this.ceiling);
+    if (doubtful) this.last = Math.max(this.last, this.ceiling);
     this.#save = connection.db.prepare(
       `UPDATE meta SET last = ?, last_at = ?, counted = ?, ceiling = ?, activity_bytes = ?, audit_bytes = ?,
        activity_floor = ?, audit_floor = ?, housekeeping_floor = ?, clean = ?, boot_id = ?`,

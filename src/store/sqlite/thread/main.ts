@@ -67,6 +67,7 @@ class StoreThread {
     const answers = new Answers(this.#connection);
     return {
       page: (request) => reader.page(request),
+      last: ({ sessionId, type }) => reader.last(sessionId, type),
       prune: async (request) => {
         const earlier = this.#pruning;
         const pruned = earlier.catch(() => undefined).then(() => pruner.prune(request, () => this.#pause()));

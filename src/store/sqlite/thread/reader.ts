@@ -16,6 +16,9 @@ const CACHED_STATEMENTS = 100;
 /** Rows fetched before their size is looked at: fetching all at once is twice as fast as stepping through them. */
 const CHUNK_ROWS = 200;
 
+/** As in `Row`. */
+const COLUMNS = "sequence, at, type, source, stream, position, cursor, payload";
+
 type Row = [
   sequence: number,
   at: number,
@@ -80,6 +83,17 @@ export class Reader {
     return this.#encode(rows, { through: more ? (rows.at(-1)?.[0] ?? after) : this.#ledger.last, removed });
   }
 
+  /** A page of the newest event of a type in a stream, or of none. */
+  last(sessionId: string, type: EventType): Page {
+    const stream = this.#streams.find(sessionId);
+    const typeId = this.#typeIds.get(type);
+    const end = { through: this.#ledger.last, removed: 0 };
+    if (stream === undefined || typeId === undefined) return this.#encode([], end);
+    const where = `stream = ? AND class = ${CLASS_IDS[retentionOf(type)]} AND +type = ${typeId}`;
+    const statement = this.#prepare(`SELECT ${COLUMNS} FROM events WHERE ${where} ORDER BY sequence DESC LIMIT 1`);
+    return this.#encode(statement.all(stream.id) as unknown as Row[], end);
+  }
+
   #typesOf(request: PageRequest): readonly number[] | undefined {
     if (request.types === undefined) return undefined;
     return [...new Set(request.types)].flatMap((name) => this.#typeIds.get(name) ?? []);
@@ -136,8 +150,7 @@ function selection(ofStream: boolean, classes: readonly ClassId[], types: readon
 }
 
 function merged(conditions: readonly string[]): string {
-  const columns = "sequence, at, type, source, stream, position, cursor, payload";
-  const arms = conditions.map((condition) => `SELECT ${columns} FROM events WHERE ${condition} AND sequence > ?1`);
-  if (arms.length === 0) arms.push(`SELECT ${columns} FROM events WHERE 0 AND ?1`);
+  const arms = conditions.map((condition) => `SELECT ${COLUMNS} FROM events WHERE ${condition} AND sequence > ?1`);
+  if (arms.length === 0) arms.push(`SELECT ${COLUMNS} FROM events WHERE 0 AND ?1`);
   return `${arms.join(" UNION ALL ")} ORDER BY sequence LIMIT ?2`;
 }
