@@ -1,6 +1,6 @@
 /** The command table, in the order of the help. */
 import type { Command } from "./command.ts";
-import { approvals, approve, deny } from "./commands/approvals.ts";
+import { approvalsGet, approvalsList, approve, deny } from "./commands/approvals.ts";
 import { call } from "./commands/call.ts";
 import { doctor } from "./commands/doctor.ts";
 import { events } from "./commands/events.ts";
@@ -30,7 +30,8 @@ export const COMMANDS: readonly Command[] = [
   sessionsResume,
   sessionsClose,
   events,
-  approvals,
+  approvalsList,
+  approvalsGet,
   approve,
   deny,
   workspaces,
@@ -43,4 +44,4 @@ export const COMMANDS: readonly Command[] = [
 ];
 
 /** What a bare first word means. */
-export const DEFAULTS: Readonly<Record<string, string>> = { sessions: "sessions list" };
+export const DEFAULTS: Readonly<Record<string, string>> = { sessions: "sessions list", approvals: "approvals list" };

@@ -13,4 +13,10 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 /** The command line is wrong; the sentence says what it should be. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
+  readonly remedy: string;
+
+  constructor(message: string, options: ErrorOptions & { readonly remedy?: string } = {}) {
+    super(message, options);
+    this.remedy = options.remedy ?? "See --help.";
+  }
 }

@@ -1,5 +1,5 @@
 /** What went wrong, for a person (a sentence and what to do), for a script (a problem object) and for a shell. */
-import { AppError, type ErrorCode, ERRORS, problemOf } from "../protocol/errors.ts";
+import { AppError, type ErrorCode, problemOf } from "../protocol/errors.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
 import type { Hub } from "./hub.ts";
 
@@ -22,13 +22,31 @@ export class HubAway extends Error {
 
 export function explain(error: unknown): Failure {
   if (error instanceof HubAway) return failure(EXIT.unreachable, "hub_unreachable", error.message, error.remedy);
-  if (error instanceof UsageError) return failure(EXIT.usage, "usage", error.message, "See --help.");
+  if (error instanceof UsageError) return failure(EXIT.usage, "usage", error.message, error.remedy);
   if (!(error instanceof AppError)) throw error;
-  const refused = [401, 403].includes(ERRORS[error.code].http);
-  const { oldest } = error.details;
-  const remedy = typeof oldest === "number" ? `Begin there: --after ${oldest}` : REMEDIES[error.code];
-  const problem = { ...problemOf(error), detail: sentence(error.message), remedy: remedy ?? "See: sidestick doctor" };
-  return { exitCode: refused ? EXIT.refused : EXIT.failure, problem };
+  const { detail, remedy } = adviceOn(error);
+  const problem = { ...problemOf(error), detail: sentence(detail), remedy };
+  return { exitCode: REFUSALS.has(error.code) ? EXIT.refused : EXIT.failure, problem };
+}
+
+/** Another credential, or another way to the hub, would help. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set(["unauthenticated", "forbidden", "origin_refused"]);
+
+function adviceOn(error: AppError): { detail: string; remedy: string } {
+  const { oldest, requestId } = error.details;
+  const detail = (error.code === "approval_decided" ? decisionText(error.details) : undefined) ?? error.message;
+  if (typeof oldest === "number") return { detail, remedy: `Begin there: --after ${oldest}` };
+  if (error.code === "approval_decided" && typeof requestId === "string") {
+    return { detail, remedy: `The first decision stands; see: sidestick approvals get ${requestId}` };
+  }
+  return { detail, remedy: REMEDIES[error.code] ?? "See: sidestick doctor" };
+}
+
+/** Who decided and how; undefined where the hub does not say. */
+function decisionText({ resolvedBy, decision, reason }: AppError["details"]): string | undefined {
+  if (typeof resolvedBy !== "string") return undefined;
+  const how = typeof decision === "string" ? `${decision} it` : "decided it";
+  return typeof reason === "string" ? `${resolvedBy} ${how}: ${reason}` : `${resolvedBy} ${how}`;
 }
 
 const REMEDIES: Partial<Record<ErrorCode, string>> = {
@@ -57,13 +75,13 @@ function failure(exitCode: ExitCode, code: string, detail: string, remedy: strin
 
 const NOT_RUNNING = new Set(["ENOENT", "ECONNREFUSED", "ENOTDIR"]);
 
-function whyAway({ place, dataDir }: Hub, code: string): { detail: string; remedy: string } {
+function whyAway({ place, dataDir, startCommand }: Hub, code: string): { detail: string; remedy: string } {
   if (dataDir === undefined) {
     const remedy = "See that it runs and that the address is right.";
     return { detail: `The hub isn't reachable (no answer at ${place}: ${code}).`, remedy };
   }
   if (NOT_RUNNING.has(code)) {
-    return { detail: `The hub isn't running (no answer at ${place}).`, remedy: "Start it: npm start" };
+    return { detail: `The hub isn't running (no answer at ${place}).`, remedy: `Start it: ${startCommand}` };
   }
   if (code === "EACCES" || code === "EPERM") {
     return {

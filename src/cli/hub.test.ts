@@ -41,6 +41,19 @@ test("[CLI-8, CLI-3] a revoked token is refused with 4, on the socket too", asyn
   expect((await run("token", "list")).stdout).toMatch(new RegExp(`^${id.slice(0, 8)} .* bot .* revoked$`, "m"));
 });
 
+test("[CLI-19] revoking again says since when it has been revoked", async () => {
+  const { run, hub } = await startHub();
+  const operator = operatorClient(hub.dataDir);
+  const { tokenId } = await operator.token.create({ role: "agent", name: "claude" });
+
+  const first = await run("token", "revoke", tokenId);
+  const again = await run("token", "revoke", tokenId);
+
+  const since = (await operator.token.list()).find((it) => it.tokenId === tokenId)?.revokedAt;
+  expect([first.code, first.stderr]).toEqual([0, "Revoked claude (agent).\n"]);
+  expect([again.code, again.stderr]).toEqual([0, `claude (agent) was already revoked, at ${since}.\n`]);
+});
+
 test("[CLI-11] login-link prints the link alone", async () => {
   const { run, hub } = await startHub();
 
@@ -75,15 +88,18 @@ test("[CLI-9, CLI-11] a session from create to close, by the begin of its id", a
 test("[CLI-17] the first decision stands", async () => {
   const { run, hub } = await startHub();
   const operator = operatorClient(hub.dataDir);
-  const { requestId } = await operator.approval.request({ kind: "tool", payload: {}, action: "deploy" });
+  const asked = { kind: "tool", payload: { target: "prod" }, action: "deploy" } as const;
+  const { requestId, requestedBy } = await operator.approval.request(asked);
 
   const pending = await run("approvals", "--status", "pending");
   const first = await run("approve", requestId.slice(0, 8), "--reason", "as agreed");
   const second = await run("deny", requestId.slice(0, 8));
 
-  expect(pending.stdout).toMatch(/ deploy$/m);
-  expect(first).toEqual({ code: 0, stdout: "", stderr: "approved: deploy\n" });
+  expect(pending.stdout).toMatch(/ pending, [45]m left .* deploy {2}\{"target":"prod"\}$/m);
+  const told = `approved: deploy {"target":"prod"} (asked by ${requestedBy})\n`;
+  expect(first).toEqual({ code: 0, stdout: "", stderr: told });
   expect([second.code, second.stdout]).toEqual([1, ""]);
+  expect(second.stderr).toContain(`${requestedBy} approved it: as agreed. The first decision stands`);
   expect(await operator.approval.get({ requestId })).toMatchObject({ status: "approved", reason: "as agreed" });
 });
 
@@ -162,7 +178,7 @@ test("[CLI-12] follow goes on across a killed hub, each event once, and ends wit
   expect(await exited).toEqual([130, null]);
   const stored = await operatorClient(dataDir).event.list({ types: ["approval_request"] });
   expect(sequences).toEqual(stored.map(({ sequence }) => sequence));
-  expect(await stderr).toBe("The hub is away; waiting for it …\n");
+  expect(await stderr).toBe("The hub is away; waiting for it …\nThe hub is back.\n");
 });
 
 test("[CLI-12] follow begins at the present end, and ends after --limit", async () => {
@@ -212,8 +228,8 @@ const initialize = {
 type Reply = { result: { structuredContent?: unknown; isError?: boolean } };
 
 /** Starts `sidestick mcp`; `ask` sends one message and reads one. */
-function startMcp(dataDir: string, env: Record<string, string>) {
-  const child = startCli(["mcp", "--data-dir", dataDir], { env });
+function startMcp(dataDir: string, { args = [], env = {} }: { args?: string[]; env?: Record<string, string> }) {
+  const child = startCli(["mcp", ...args, "--data-dir", dataDir], { env });
   const lines = linesOf(child);
   const ask = async (message: object): Promise<Reply> => {
     child.stdin?.write(`${JSON.stringify(message)}\n`);
@@ -224,7 +240,7 @@ function startMcp(dataDir: string, env: Record<string, string>) {
 
 test("[CLI-16] mcp acts with the credential's role, and tells when the hub is away", async () => {
   const { hub } = await startHub();
-  const { child, ask } = startMcp(hub.dataDir, { SIDESTICK_TOKEN: hub.agentToken });
+  const { child, ask } = startMcp(hub.dataDir, { env: { SIDESTICK_TOKEN: hub.agentToken } });
 
   await ask(initialize);
   const known = await ask(whoami);
@@ -241,13 +257,28 @@ test("[CLI-16] mcp acts with the credential's role, and tells when the hub is aw
   expect(await exited).toEqual([0, null]);
 });
 
+test("[CLI-16, CLI-3] mcp without a token does not start by accident", async () => {
+  const { hub } = await startHub();
+  const withToken = { env: { SIDESTICK_TOKEN: hub.agentToken } };
+
+  const bare = await runCli(["mcp", "--data-dir", hub.dataDir]);
+  const both = await runCli(["mcp", "--as-operator", "--data-dir", hub.dataDir], withToken);
+
+  expect([bare.code, bare.stdout, both.code, both.stdout]).toEqual([2, "", 2, ""]);
+  expect(bare.stderr).toBe(
+    'sidestick: "mcp" needs the token of the agent that it serves. Make one: sidestick token create --role agent ' +
+      "--name NAME, then: SIDESTICK_TOKEN=… sidestick mcp (or say --as-operator, to let the agent do all that you may)\n",
+  );
+  expect(both.stderr).toContain("A token is given, so --as-operator means nothing");
+});
+
 test("[CLI-16] mcp says when it acts as the operator", async () => {
   const { hub } = await startHub();
-  const { child, ask } = startMcp(hub.dataDir, {});
+  const { child, ask } = startMcp(hub.dataDir, { args: ["--as-operator"] });
   const stderr = child.stderr === null ? undefined : text(child.stderr);
 
   await ask(initialize);
   child.stdin?.end();
 
-  expect(await stderr).toContain("these tools act as the operator");
+  expect(await stderr).toContain("These tools act as the operator");
 });

@@ -20,30 +20,42 @@ export type Hub = {
   readonly place: string;
   /** Undefined for a hub elsewhere. */
   readonly dataDir: string | undefined;
+  /** What starts it. */
+  readonly startCommand: string;
+  /** Without one the operator's socket makes us the operator. */
+  readonly hasToken: boolean;
 };
 
 export async function chooseHub(choice: HubChoice): Promise<Hub> {
   const token = readToken(choice["token-file"]);
+  const hasToken = token !== undefined;
   if (choice.url !== undefined) {
     const url = readUrl(choice.url);
-    return { client: new SidestickClient({ url, token }), place: url, dataDir: undefined };
+    const client = new SidestickClient({ url, token });
+    return { client, place: url, dataDir: undefined, startCommand: "npm start", hasToken };
   }
-  const dataDir = await readDataDir(choice["data-dir"]);
+  const { dataDir, isDefault } = await readDataDir(choice["data-dir"]);
   const place = join(dataDir, "hub.sock");
   const client = new SidestickClient({ url: "http://localhost", token, fetch: socketFetch(place) });
-  return { client, place, dataDir };
+  const startCommand = isDefault ? "npm start" : `npm start -- --data-dir ${shellWord(dataDir)}`;
+  return { client, place, dataDir, startCommand, hasToken };
 }
 
 /** The hub reads the same settings, so both mean the same directory. */
-async function readDataDir(given: string | undefined): Promise<string> {
+async function readDataDir(given: string | undefined): Promise<{ dataDir: string; isDefault: boolean }> {
   if (given === "") throw new UsageError("--data-dir is empty, but should be a directory.");
-  if (given !== undefined) return resolve(given);
-  const { readSettings, SettingsError } = await import("../main/settings.ts");
+  const { defaultDataDir, readSettings, SettingsError } = await import("../main/settings.ts");
   try {
-    return readSettings([], process.env).dataDir;
+    const dataDir = given === undefined ? readSettings([], process.env).dataDir : resolve(given);
+    return { dataDir, isDefault: dataDir === defaultDataDir(process.env) };
   } catch (error) {
     throw error instanceof SettingsError ? new UsageError(error.message, { cause: error }) : error;
   }
+}
+
+/** As a shell reads one word. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
 function readUrl(given: string): string {

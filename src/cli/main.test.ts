@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { runCli, runCliHere, runOnTerminal, startCli } from "../../test/support/run-cli.ts";
 import { temporaryDirectory } from "../../test/support/temporary.ts";
-import { AppError, type ErrorCode, problemOf } from "../protocol/errors.ts";
+import { AppError, type ErrorCode, ERRORS, problemOf } from "../protocol/errors.ts";
 import { operationNames } from "../protocol/operations.ts";
 import { COMMANDS } from "./commands.ts";
 import { readVersion } from "./version.ts";
@@ -30,9 +30,9 @@ const answering =
   };
 
 const refusing =
-  (code: ErrorCode): RequestListener =>
+  (code: ErrorCode, details: AppError["details"] = {}): RequestListener =>
   (_request, response) => {
-    const problem = problemOf(new AppError(code));
+    const problem = problemOf(new AppError(code, details));
     response.writeHead(problem.status, { "content-type": "application/problem+json" }).end(JSON.stringify(problem));
   };
 
@@ -117,8 +117,22 @@ test("[CLI-2, CLI-3] the process ends with that code", async () => {
 test("[CLI-3, CLI-4] no hub: what to do, and exit code 3", async () => {
   const dataDir = await temporaryDirectory();
 
-  const told = `sidestick: The hub isn't running (no answer at ${dataDir}/hub.sock). Start it: npm start\n`;
+  const start = `npm start -- --data-dir ${dataDir}`;
+  const told = `sidestick: The hub isn't running (no answer at ${dataDir}/hub.sock). Start it: ${start}\n`;
   expect(await runCli(["sessions", "--data-dir", dataDir])).toEqual({ code: 3, stdout: "", stderr: told });
+});
+
+test("[CLI-4] what starts the hub names its directory, unless it is the default, as a shell reads it", async () => {
+  const home = await temporaryDirectory();
+  const advice = async (env: Record<string, string>) =>
+    /Start it: (.*)/.exec((await runCli(["sessions"], { env })).stderr)?.[1];
+
+  const told = await Promise.all([
+    advice({ HOME: home }),
+    advice({ HOME: home, SIDESTICK_DATA_DIR: join(home, "o'clock $HOME") }),
+  ]);
+
+  expect(told).toEqual(["npm start", String.raw`npm start -- --data-dir '${home}/o'\''clock $HOME'`]);
 });
 
 test("[CLI-3, CLI-4] no hub at an address", async () => {
@@ -141,6 +155,10 @@ test.each([
   { code: "unauthenticated", exit: 4 },
   { code: "forbidden", exit: 4 },
   { code: "origin_refused", exit: 4 },
+  { code: "policy_denied", exit: 1 },
+  { code: "approval_expired", exit: 1 },
+  { code: "approval_rejected", exit: 1 },
+  { code: "secret_for_person", exit: 1 },
   { code: "not_found", exit: 1 },
   { code: "storage_unavailable", exit: 1 },
   { code: "internal", exit: 1 },
@@ -151,9 +169,75 @@ test.each([
   const json = await runCliHere(["workspaces", "--json", "--data-dir", dataDir]);
 
   const problem = JSON.parse(json.stderr) as Record<string, string>;
+  const { httpStatus: unwanted, status } = problem;
   expect([plain.code, plain.stdout, json.code, json.stdout]).toEqual([exit, "", exit, ""]);
   expect(problem).toMatchObject({ code, detail: expect.any(String) as string, remedy: expect.any(String) as string });
+  expect([status, unwanted]).toEqual([ERRORS[code].http, undefined]);
   expect(plain.stderr).toBe(`sidestick: ${problem.detail} ${problem.remedy}\n`);
+});
+
+const requestId = "0199a1b2-0000-7000-8000-000000000001";
+
+test.each([
+  { details: { resolvedBy: "root", decision: "approved", reason: "go ahead" }, told: "root approved it: go ahead." },
+  { details: { resolvedBy: "system", decision: "rejected" }, told: "system rejected it." },
+  { details: { resolvedBy: "root" }, told: "root decided it." },
+  { details: {}, told: "Somebody decided first." },
+])("[CLI-17] who comes second is told: $told", async ({ details, told }) => {
+  const dataDir = await serve(refusing("approval_decided", { requestId, ...details }));
+
+  const { code, stderr } = await runCliHere(["deny", requestId, "--data-dir", dataDir]);
+
+  const remedy = `The first decision stands; see: sidestick approvals get ${requestId}`;
+  expect([code, stderr]).toEqual([1, `sidestick: ${told} ${remedy}\n`]);
+});
+
+const asked = {
+  requestId,
+  sessionId: "00000000-0000-0000-0000-000000000000",
+  kind: "tool",
+  payload: { command: `rm -rf build\u001b[2J${"x".repeat(300)}` },
+  action: "run",
+  riskLevel: "medium",
+  requestedBy: "bot",
+  requestedAt: "2026-01-01T00:00:00.000Z",
+  expiresAt: "2026-01-01T00:05:00.000Z",
+};
+
+test.each([
+  { outcome: { status: "pending" }, state: "pending, 0s left" },
+  { outcome: { status: "approved", resolvedBy: "root" }, state: "approved by root" },
+  { outcome: { status: "rejected", resolvedBy: "ann", reason: "not\ntoday" }, state: "rejected by ann: not\\ntoday" },
+  { outcome: { status: "expired" }, state: expect.stringMatching(/^expired \d+d ago$/) as string },
+])("[CLI-18] the list says what is asked, by whom, and that it is $outcome.status", async ({ outcome, state }) => {
+  const dataDir = await serve(answering([{ ...asked, ...outcome }]));
+
+  const { stdout } = await runCliHere(["approvals", "--data-dir", dataDir]);
+
+  const [id, told, by, , action, payload = ""] = stdout.trimEnd().split("\n")[1]?.split(/ {2,}/) ?? [];
+  expect([id, told, by, action]).toEqual([requestId.slice(0, 8), state, "bot", "run"]);
+  expect(payload).toMatch(/^\{"command":"rm -rf build\\u001b\[2Jx+…$/);
+  expect(payload).toHaveLength(200);
+});
+
+test("[CLI-18] on a terminal no column is cut for the sake of a wider one", async () => {
+  const dataDir = await serve(answering([{ ...asked, status: "approved", resolvedBy: "root" }]));
+
+  const { stdout } = await runOnTerminal(["approvals", "--data-dir", dataDir], { cols: 80 });
+
+  expect(stdout).toMatch(/^\w{8} {2}approved by root {2}bot {2}\d+d {2}run {5}\{"command":"rm -rf build.*…\r?$/m);
+});
+
+test("[CLI-18] get shows every field, and the payload to its end", async () => {
+  const dataDir = await serve(answering({ ...asked, status: "pending" }));
+
+  const { stdout } = await runCliHere(["approvals", "get", requestId, "--data-dir", dataDir]);
+
+  expect(stdout).toMatch(/^status {7}pending$/m);
+  expect(stdout).toMatch(/^sessionId {4}none$/m);
+  expect(stdout).toMatch(/^expiresAt {4}2026-01-01T00:05:00.000Z \(0s left\)$/m);
+  expect(JSON.parse(stdout.slice(stdout.indexOf("\npayload\n") + "\npayload\n".length))).toEqual(asked.payload);
+  expect(/[^\n\P{C}]/u.test(stdout)).toBe(false);
 });
 
 test("[CLI-4] a list as JSON is the hub's answer and nothing else", async () => {

@@ -9,7 +9,7 @@ const { run } = await import("./run.ts");
 const { handleClosedPipe, Terminal } = await import("./terminal.ts");
 
 const argv = process.argv.slice(2);
-// A hub lives on without its terminal.
+// A hub goes on when nobody reads what it prints any longer.
 handleClosedPipe(argv[0] === "up" ? "go on" : "end");
 // Not `process.exit`: it would cut off what a pipe has not taken yet.
 process.exitCode = await run(argv, new Terminal(process.stdout, process.stderr));

@@ -36,15 +36,13 @@ function renderRow(row: readonly string[], widths: readonly number[]): string {
 
 /** Undefined when the columns do not fit even at their narrowest. */
 function shrink(columns: readonly Column<never>[], natural: readonly number[], width: number): number[] | undefined {
-  const widths = [...natural];
-  let excess = widths.reduce((sum, it) => sum + it, GAP.length * (columns.length - 1)) - width;
-  for (const [at, column] of columns.entries()) {
-    const has = widths[at] ?? 0;
-    const gives = column.shrinks === true ? Math.max(0, Math.min(excess, has - SHRUNK_WIDTH)) : 0;
-    widths[at] = has - gives;
-    excess -= gives;
+  const room = width - GAP.length * (columns.length - 1);
+  const cappedAt = (cap: number) => natural.map((it, at) => (columns[at]?.shrinks === true ? Math.min(it, cap) : it));
+  for (let cap = Math.max(width, SHRUNK_WIDTH); cap >= SHRUNK_WIDTH; cap -= 1) {
+    const widths = cappedAt(cap);
+    if (widths.reduce((sum, it) => sum + it, 0) <= room) return widths;
   }
-  return excess > 0 ? undefined : widths;
+  return undefined;
 }
 
 function renderRecords(

@@ -1,7 +1,7 @@
 /** Where a command speaks: answers on stdout, everything else on stderr. */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { printableJson } from "./printable.ts";
+import { printable, printableJson } from "./printable.ts";
 import { type Column, renderTable } from "./table.ts";
 
 export type Sink = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -30,6 +30,14 @@ export class Terminal {
 
   printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void {
     this.print(renderTable(columns, rows, this.width));
+  }
+
+  /** One thing in full, a line for each field. */
+  printFields(fields: object): void {
+    const width = Math.max(...Object.keys(fields).map((name) => name.length));
+    for (const [name, value] of Object.entries(fields)) {
+      this.print(`${name.padEnd(width)}  ${printable(String(value))}`);
+    }
   }
 
   note(text: string): void {

@@ -80,6 +80,19 @@ export class Attachment {
     });
   }
 
+  /**
+   * What should follow is no longer kept, and the hub has ended this attachment. False if that is not so for the place
+   * where we stand: asking again would only be refused again.
+   */
+  expired(oldest: number): boolean {
+    const next = this.#next;
+    if (next === undefined || oldest <= next) return false;
+    this.#next = oldest;
+    this.#enqueue(() => this.#viewer.onGap?.(next, oldest));
+    this.#link.send(this.request());
+    return true;
+  }
+
   /** Nothing reaches the viewer any more, not even what already waits. */
   detach(): void {
     this.#detached = true;

@@ -167,11 +167,12 @@ test("[SDK-12] away, overloaded and faulty are tried again, and told", async () 
   );
   const told: string[] = [];
   const onRetry = (error: unknown): unknown => told.push((error as Error).message);
+  const onOpen = (): unknown => told.push("open");
 
-  const items = await take(new SidestickClient({ url, timing: QUICK }), 1, { onRetry });
+  const items = await take(new SidestickClient({ url, timing: QUICK }), 1, { onRetry, onOpen });
 
   expect(sequencesOf(items)).toEqual([1]);
-  expect(told).toEqual(["The hub answered 503", "The hub answered 429", "The hub answered 500"]);
+  expect(told).toEqual(["The hub answered 503", "The hub answered 429", "The hub answered 500", "open"]);
 });
 
 test.each([
@@ -185,6 +186,16 @@ test.each([
 
   await expect(reading).rejects.toMatchObject({ code, status });
   expect(wishes).toHaveLength(2);
+});
+
+test("[SDK-12] the hub is known to be back before there is anything new", async () => {
+  const { url } = await serve(refuse(503), (_wish, response) => open(response).flushHeaders());
+  const client = new SidestickClient({ url, timing: QUICK });
+  const abort = new AbortController();
+
+  const items = await take(client, 1, { signal: abort.signal, onOpen: () => abort.abort() });
+
+  expect(items).toEqual([]);
 });
 
 test("[SDK-13] a silent connection is replaced", async () => {

@@ -69,8 +69,8 @@ export class EventFeed {
     const response = await this.#inTime(connection, this.#open(AbortSignal.any([signal, connection.signal])));
     const parser = new SseParser();
     const reader = readerOf(response);
-    this.#options.onOpen?.();
     try {
+      this.#options.onOpen?.();
       for (;;) {
         const chunk = await this.#inTime(connection, reader.read());
         if (chunk.done) return;

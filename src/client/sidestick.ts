@@ -11,5 +11,5 @@ export type { Call, CallOptions } from "./calls.ts";
 export { type ClientOptions, SidestickClient } from "./client.ts";
 export type { FeedItem, FeedOptions } from "./event-feed.ts";
 export type { Timing } from "./retry.ts";
-export type { Stream, StreamOptions, StreamState, Subscription } from "./stream.ts";
+export type { Lag, Stream, StreamOptions, StreamState, Subscription } from "./stream.ts";
 export { HubUnreachable } from "./unreachable.ts";

@@ -209,7 +209,66 @@ test("[SDK-18] being told to lag moves nothing", async () => {
   const { output } = await watch(openStream(server, { onLagged }), "!");
 
   expect(output).toBe("ab!");
-  expect(onLagged.mock.calls).toEqual([[sessionId]]);
+  expect(onLagged.mock.calls).toEqual([[{ of: "output", sessionId, cursor: 7000 }]]);
+});
+
+test("[SDK-18] lagging behind the log is told with the place", async () => {
+  const server = await serve((frame, connection) => {
+    if (frame.type === "subscribe") connection.tell({ type: "lagged", after: 12 });
+  });
+  const onLagged = vi.fn<NonNullable<StreamOptions["onLagged"]>>();
+
+  openStream(server, { onLagged }).subscribe({ onEvent: () => undefined });
+
+  await vi.waitFor(() => expect(onLagged.mock.calls).toEqual([[{ of: "events", after: 12 }]]));
+});
+
+test("[SDK-23] a cursor that is no longer kept moves to the oldest byte, as a gap", async () => {
+  const server = await serve((frame, connection) => {
+    if (frame.type !== "attach") return;
+    connection.tell(attachedAt(Number(frame.from)));
+    if (frame.from === 5)
+      connection.tell({ type: "error", code: "cursor_expired", status: 410, sessionId, oldest: 70 });
+    else connection.output(sessionId, 70, bytes("ab!"));
+  });
+  const onGap = vi.fn<NonNullable<Viewer["onGap"]>>();
+  const onRefusal = vi.fn<NonNullable<StreamOptions["onRefusal"]>>();
+
+  const seen = await watch(openStream(server, { onRefusal }), "!", { from: 5, onGap });
+
+  expect(seen).toEqual({ output: "ab!", cursors: [70] });
+  expect(onGap.mock.calls).toEqual([[5, 70]]);
+  expect(onRefusal).not.toHaveBeenCalled();
+});
+
+test("[SDK-23] output that expired while it was sent goes on behind the gap", async () => {
+  const server = await serve((frame, connection) => {
+    if (frame.type !== "attach") return;
+    connection.tell(attachedAt(Number(frame.from)));
+    connection.output(sessionId, Number(frame.from), bytes(frame.from === 0 ? "ab" : "!"));
+    if (frame.from === 0) connection.tell({ type: "error", code: "cursor_expired", sessionId, oldest: 9 });
+  });
+  const told: unknown[] = [];
+
+  const seen = await watch(openStream(server), "!", {
+    onGap: (from, to) => void told.push([from, to]),
+    onAttached: ({ cursor }) => void told.push(cursor),
+  });
+
+  expect(seen).toEqual({ output: "ab!", cursors: [0, 9] });
+  expect(told).toEqual([0, [2, 9], 9]);
+});
+
+test("[SDK-23, SDK-22] an expiry that moves nothing is a refusal, not a reason to ask for ever", async () => {
+  const server = await serve((frame, connection) => {
+    if (frame.type === "attach") connection.tell({ type: "error", code: "cursor_expired", sessionId, oldest: 5 });
+  });
+  const onRefusal = vi.fn<NonNullable<StreamOptions["onRefusal"]>>();
+
+  openStream(server, { onRefusal }).attach(sessionId, { from: 5, onOutput: () => undefined });
+
+  await vi.waitFor(() => expect(onRefusal.mock.calls).toMatchObject([[{ code: "cursor_expired" }]]));
+  expect(server.connections[0]?.frames.filter((it) => it.type === "attach")).toHaveLength(1);
 });
 
 test("[SDK-19] pings go out; a connection that stays silent is replaced", async () => {
@@ -283,7 +342,7 @@ test("[SDK-21] a resync moves the place and is told; frames of a newer hub are p
 test("[SDK-22] a refused frame is told and the stream goes on", async () => {
   const server = await serve((frame, connection) => {
     if (frame.type === "attach")
-      connection.tell({ type: "error", code: "cursor_expired", sessionId, oldest: 7, detail: "gone" });
+      connection.tell({ type: "error", code: "not_found", status: 404, sessionId, detail: "gone" });
     if (frame.type === "subscribe") connection.tell({ type: "event", event: eventOf(1) });
   });
   const refusals: unknown[] = [];
@@ -292,7 +351,7 @@ test("[SDK-22] a refused frame is told and the stream goes on", async () => {
 
   stream.attach(sessionId, { from: 0, onOutput: () => undefined });
   await vi.waitFor(() =>
-    expect(refusals).toMatchObject([{ code: "cursor_expired", message: "gone", details: { sessionId, oldest: 7 } }]),
+    expect(refusals).toMatchObject([{ code: "not_found", status: 404, message: "gone", details: { sessionId } }]),
   );
   stream.subscribe({ onEvent: arrived.resolve });
 

@@ -26,12 +26,17 @@ export type Subscription = Input<"event.stream"> & {
 
 export type StreamState = "connecting" | "open" | "closed";
 
+/** How far we have been fed: up to a byte of a session's output, or up to a place in the log. */
+export type Lag =
+  | { readonly of: "output"; readonly sessionId: string; readonly cursor: number | undefined }
+  | { readonly of: "events"; readonly after: number | undefined };
+
 export type StreamOptions = {
   /** Closes the stream. */
   readonly signal?: AbortSignal | undefined;
   readonly onState?: ((state: StreamState) => void) | undefined;
   /** We take things up too slowly and are fed at our own pace; nothing is lost by it. */
-  readonly onLagged?: ((sessionId: string | undefined) => void) | undefined;
+  readonly onLagged?: ((lag: Lag) => void) | undefined;
   /** The hub refused a frame, or can't go on with a session (`details.sessionId`); the stream goes on. */
   readonly onRefusal?: ((error: AppError) => void) | undefined;
 };
@@ -163,13 +168,21 @@ export class Stream {
       case "attached":
         return this.#attachments.get(frame.sessionId)?.attached(frame);
       case "lagged":
-        return this.#options.onLagged?.(frame.sessionId);
+        return this.#options.onLagged?.(lagOf(frame));
       case "error":
-        return this.#options.onRefusal?.(errorFromProblem({ detail: "The hub refused a frame", ...frame }, 400));
+        return this.#refused(frame);
       case "pong":
       case undefined:
         return undefined;
     }
+  }
+
+  #refused(frame: Extract<ServerFrame, { type: "error" }>): void {
+    const { code, sessionId, oldest, status } = frame;
+    const attachment = typeof sessionId === "string" ? this.#attachments.get(sessionId) : undefined;
+    if (code === "cursor_expired" && typeof oldest === "number" && attachment?.expired(oldest) === true) return;
+    const problem = { detail: "The hub refused a frame", ...frame };
+    this.#options.onRefusal?.(errorFromProblem(problem, typeof status === "number" ? status : 400));
   }
 
   #receiveBytes(bytes: Uint8Array): void {
@@ -193,6 +206,10 @@ export class Stream {
   #subscribeFrame({ after, last, sessionId, types }: Subscription & { last?: number }): ClientFrameInput {
     return { type: "subscribe", after: last ?? after, sessionId, types };
   }
+}
+
+function lagOf({ sessionId, cursor, after }: Extract<ServerFrame, { type: "lagged" }>): Lag {
+  return sessionId === undefined ? { of: "events", after } : { of: "output", sessionId, cursor };
 }
 
 const CLOSED = new HubUnreachable("The stream was closed");

@@ -2,8 +2,7 @@
  * Asking a person before something is done.
  *
  * An approval is decided once: the first decision wins and every later one is refused. Running out of time is an
- * outcome of its own, neither a yes nor a no, and never lets anything through. Rules APR-1..APR-7 in
- * docs/spec/approvals.md.
+ * outcome of its own, neither a yes nor a no, and never lets anything through. Rules in docs/spec/approvals.md.
  */
 import type { JsonObject, StoredEvent } from "./event.ts";
 

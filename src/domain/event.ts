@@ -1,6 +1,6 @@
 /**
  * What happened, as it is kept. One log holds every event under one growing `sequence`; a reader computes
- * nothing from gaps in it. Rules LOG-1..LOG-12 in docs/spec/log.md.
+ * nothing from gaps in it. Rules in docs/spec/log.md.
  */
 import type { Actor } from "./actor.ts";
 

@@ -2,7 +2,7 @@
  * The life of a session: created → active ⇄ paused → closed.
  *
  * Nothing follows `closed`. Every transition is one `status` event and the state is the fold of those events, so
- * a replayed session is the live one. Rules SES-1..SES-8 in docs/spec/sessions.md.
+ * a replayed session is the live one. Rules in docs/spec/sessions.md.
  */
 import type { JsonObject, StoredEvent } from "./event.ts";
 

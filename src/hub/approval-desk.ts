@@ -1,6 +1,6 @@
 /**
  * Approvals: asked for, decided once, or run out of time. They are events of the session they belong to and survive
- * a restart; what nobody decides in time lets nothing through. Rules APR-1..APR-7 in docs/spec/approvals.md.
+ * a restart; what nobody decides in time lets nothing through. Rules in docs/spec/approvals.md.
  */
 import type { Actor } from "../domain/actor.ts";
 import { SYSTEM } from "../domain/actor.ts";

@@ -5,13 +5,14 @@
 import { AppError } from "../protocol/errors.ts";
 import type { Clock } from "./ports.ts";
 
-const MAX_OPEN = 1000;
+/** For each holder: one that asks without end must not leave the others without. */
+const MAX_OPEN = 100;
 
 export class Passes<T> {
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
   readonly #newSecret: () => string;
-  readonly #open = new Map<string, { readonly value: T; readonly expiresAt: number }>();
+  readonly #open = new Map<string, { readonly holder: string; readonly value: T; readonly expiresAt: number }>();
 
   constructor(clock: Clock, lifetimeMs: number, newSecret: () => string) {
     this.#clock = clock;
@@ -19,12 +20,13 @@ export class Passes<T> {
     this.#newSecret = newSecret;
   }
 
-  issue(value: T): { readonly secret: string; readonly expiresAt: string } {
+  issue(holder: string, value: T): { readonly secret: string; readonly expiresAt: string } {
     this.#sweep();
-    if (this.#open.size >= MAX_OPEN) throw new AppError("limit_reached", { limit: "open passes", max: MAX_OPEN });
+    const held = [...this.#open.values()].filter((it) => it.holder === holder).length;
+    if (held >= MAX_OPEN) throw new AppError("limit_reached", { limit: "open passes", max: MAX_OPEN });
     const secret = this.#newSecret();
     const expiresAt = this.#clock.now() + this.#lifetimeMs;
-    this.#open.set(secret, { value, expiresAt });
+    this.#open.set(secret, { holder, value, expiresAt });
     return { secret, expiresAt: new Date(expiresAt).toISOString() };
   }
 

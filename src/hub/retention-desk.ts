@@ -18,11 +18,14 @@ export type RetentionDeskParts = {
   readonly limits: RetentionLimits;
 };
 
+/** A hub that is restarted often must come to it too, but not while people wait for its start. */
+const SOON_MS = 30_000;
 const EVERY_MS = 10 * 60_000;
 const ANSWERS_KEPT_MS = 24 * 60 * 60_000;
 
 export class RetentionDesk {
   readonly #parts: RetentionDeskParts;
+  #first: NodeJS.Timeout | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
 
@@ -31,11 +34,14 @@ export class RetentionDesk {
   }
 
   start(): void {
+    this.#first = setTimeout(() => void this.run(), SOON_MS);
     this.#timer = setInterval(() => void this.run(), EVERY_MS);
+    this.#first.unref();
     this.#timer.unref();
   }
 
   async stop(): Promise<void> {
+    clearTimeout(this.#first);
     clearInterval(this.#timer);
     await this.#running;
   }

@@ -1,6 +1,6 @@
 /**
  * Sessions: who asked for one, how it lives, what is typed into it. The desk folds the log's `status` events and
- * hands the work to the driver of the session's kind. Rules SES-1..SES-12 in docs/spec/sessions.md.
+ * hands the work to the driver of the session's kind. Rules in docs/spec/sessions.md.
  */
 import type { Actor } from "../domain/actor.ts";
 import type { NewEvent, StoredEvent } from "../domain/event.ts";

@@ -86,7 +86,12 @@ async function openDoors({ settings, desks, tcp, unix, checks, logger }: HubPart
   tcp.open(doors, { via: "tcp" });
   unix.open(doors, { via: "operator_socket", person });
   logger.info("the hub is up", { url, version: VERSION, pid: process.pid });
-  return { url, port, ends, loginLink: () => `${url}/login#code=${loginCodes.issue({ name: person }).secret}` };
+  return {
+    url,
+    port,
+    ends,
+    loginLink: () => `${url}/login#code=${loginCodes.issue("start", { name: person }).secret}`,
+  };
 }
 
 /** Ties the log lines to the log of events. Payloads stay out: they are for those who may see the session. */

@@ -29,8 +29,9 @@ export async function runUp(argv: readonly string[], drivers: readonly SessionDr
     console.error(`sidestick: ${whyNot(error, settings)}`);
     return 1;
   }
+  const asked = nextSignal();
   await greet(hub, settings);
-  const signal = await nextSignal();
+  const signal = await asked;
   console.log(signal === "SIGINT" ? "\nThe hub goes down …" : "The hub goes down …");
   insistable();
   await hub.close();

@@ -1,6 +1,5 @@
 /**
- * The WebSocket at `/stream`: JSON text frames for control, binary frames for bytes. Rules STR-1..STR-9 in
- * docs/spec/streams.md.
+ * The WebSocket at `/stream`: JSON text frames for control, binary frames for bytes. Rules in docs/spec/streams.md.
  */
 import { z } from "zod";
 import { Id, Sequence } from "./common.ts";

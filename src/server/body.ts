@@ -8,8 +8,8 @@ import { invalidRequest } from "../protocol/parse.ts";
 const BODY_LIMIT = 8 * 1024 * 1024;
 
 /** Undefined for an empty body. */
-export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const bytes = await readBytes(request);
+export async function readJson(request: IncomingMessage, limit = BODY_LIMIT): Promise<unknown> {
+  const bytes = await readBytes(request, limit);
   if (bytes.length === 0) return undefined;
   // A page of another origin may post text/plain without asking first; JSON makes the browser ask.
   if (!/^application\/json *(;|$)/i.test(request.headers["content-type"] ?? "")) {
@@ -23,15 +23,15 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-async function readBytes(request: IncomingMessage): Promise<Buffer> {
+async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
   const declared = Number(request.headers["content-length"] ?? 0);
-  if (declared > BODY_LIMIT) throw tooLarge();
+  if (declared > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       size += chunk.length;
-      if (size > BODY_LIMIT) throw tooLarge();
+      if (size > limit) throw tooLarge(limit);
       chunks.push(chunk);
     }
   } catch (error) {
@@ -42,6 +42,6 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-function tooLarge(): AppError {
-  return new AppError("too_large", { limit: BODY_LIMIT, detail: `A body may have at most ${BODY_LIMIT} bytes` });
+function tooLarge(limit: number): AppError {
+  return new AppError("too_large", { limit, detail: `A body may have at most ${limit} bytes` });
 }

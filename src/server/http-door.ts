@@ -1,6 +1,6 @@
 /**
  * HTTP: the operations of the table under their paths, server-sent events, MCP, pages and probes. Every request
- * passes the address check and, but for the few public pages, authentication. Rules HTP-1..HTP-10.
+ * passes the address check and, but for the few public pages, authentication. Rules in docs/spec/http.md.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventLog } from "../hub/ports.ts";

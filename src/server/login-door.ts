@@ -15,6 +15,9 @@ import { sendJson } from "./responses.ts";
 
 const LOGIN_LIFETIME_MS = 30 * 86_400_000;
 
+/** Nobody has shown a credential yet. */
+const LOGIN_BODY_LIMIT = 1024;
+
 const LoginBody = z.strictObject({ code: z.string().max(200) });
 
 export type LoginDoorParts = {
@@ -46,7 +49,7 @@ export function createLoginDoor(parts: LoginDoorParts): PublicDoor {
 }
 
 async function login(parts: LoginDoorParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { code } = parseWith(LoginBody, await readJson(request));
+  const { code } = parseWith(LoginBody, await readJson(request, LOGIN_BODY_LIMIT));
   const pass = parts.loginCodes.redeem(code);
   if (pass === undefined) {
     throw new AppError("unauthenticated", {

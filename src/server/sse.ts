@@ -37,6 +37,8 @@ export async function streamEvents(
   } finally {
     clearInterval(heartbeat);
     response.end();
+    // A peer that doesn't read must not keep a revoked stream open.
+    setTimeout(() => response.destroy(), 100).unref();
   }
 }
 

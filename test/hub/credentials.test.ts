@@ -167,10 +167,10 @@ test("[SEC-9] ten minutes later a link is over", async () => {
   const hub = await startTestHub();
   const link = hub.loginLink();
   vi.spyOn(Date, "now").mockReturnValue(Date.now() + 10 * 60_000 + 1);
+  onTestFinished(() => void vi.restoreAllMocks());
 
   const answer = await login(hub, link);
 
-  vi.restoreAllMocks();
   expect(verdict(answer)).toBe("401 unauthenticated");
 });
 
@@ -227,8 +227,8 @@ test("[SEC-10] a ticket ends with its maker's token and after 30 seconds", async
 
   expect(await TestViewer.knock(hub.url, revoked)).toBe(401);
   vi.spyOn(Date, "now").mockReturnValue(Date.now() + 30_001);
+  onTestFinished(() => void vi.restoreAllMocks());
   expect(await TestViewer.knock(hub.url, late)).toBe(401);
-  vi.restoreAllMocks();
 });
 
 test("[SEC-13] a cookie counts only for what the hub's own page asks", async () => {

@@ -181,15 +181,15 @@ test("[HUB-5] neither pending output, nor a waiting read, nor a stream that is j
     .body;
   const cut = () => undefined;
   const waiting = ask(hub.url, { path: "/events?after=999999&waitMs=40000", token }).catch(cut);
-  let going = true;
+  const over = new AbortController();
   const typing = (async () => {
-    while (going)
+    while (!over.signal.aborted)
       await ask(hub.url, { method: "POST", path: `/sessions/${sessionId}/input`, token, body: { data: "x" } }).catch(
-        () => (going = false),
+        () => over.abort(),
       );
   })();
   const knocking = (async () => {
-    while (going) await TestViewer.knock(hub.url, { token }).catch(() => (going = false));
+    while (!over.signal.aborted) await TestViewer.knock(hub.url, { token }).catch(() => over.abort());
   })();
   await eventually(async () =>
     expect((await ask(hub.url, { path: "/events?types=stdout", token })).body.length).toBeGreaterThan(0),

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { WorkspaceEvent } from "../../src/protocol/events.ts";
 import { SidestickClient } from "../../src/client/sidestick.ts";
 import { startTestHub, spawnTestHub, tokenOf, type TestHub } from "../support/hub.ts";
@@ -88,6 +88,7 @@ test("[STR-1] the SDK's feed does the same by itself", async () => {
 
 test("[STR-3] a quiet stream says something before 15 s are over", async () => {
   vi.useFakeTimers({ toFake: ["setInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
   const hub = await startTestHub();
   const response = await fetch(`${hub.url}/events/stream`, {
     headers: { authorization: `Bearer ${hub.operatorToken}` },
@@ -98,7 +99,6 @@ test("[STR-3] a quiet stream says something before 15 s are over", async () => {
   vi.advanceTimersByTime(15_000);
   const { value } = await reader.read();
 
-  vi.useRealTimers();
   expect(new TextDecoder().decode(value)).toBe(": heartbeat\n\n");
   await reader.cancel();
 });

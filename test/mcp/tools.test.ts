@@ -77,6 +77,13 @@ describe.each(ERAS)("a client of $era", (era) => {
     expect(viewer.getInstructions()).not.toMatch(/session_input|approval_request/);
   });
 
+  test("[MCP-6] an agent is told that an expired approval is neither yes nor no", async () => {
+    await using server = await DoorServer.start(nothing);
+    const agent = await server.connect(era, "agent");
+
+    expect(agent.getInstructions()).toContain("`expired` is neither: nobody decided, and you may do nothing on it");
+  });
+
   test("[MCP-7] the input schema is closed and says what is required", async () => {
     await using server = await DoorServer.start(nothing);
     const client = await server.connect(era, "agent");

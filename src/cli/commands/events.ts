@@ -59,14 +59,8 @@ async function follow(reader: Reader, limit: number): Promise<number> {
   const { signal, code } = untilInterrupted();
   let left = limit;
   if (left === 0) return EXIT.ok;
-  const onRetry = outageTeller(terminal);
-  for await (const item of client.events({
-    ...wanted,
-    after: wanted.after ?? eventCursor,
-    signal,
-    onRetry: onRetry.lost,
-  })) {
-    onRetry.back();
+  const after = wanted.after ?? eventCursor;
+  for await (const item of client.events({ ...wanted, after, signal, ...outageTeller(terminal) })) {
     if (item.type === "resync") {
       const told = reader.isJson
         ? printableJson(item)
@@ -96,11 +90,12 @@ function lineOf({ sequence, timestamp, sessionId, type, payload, source }: Works
 function outageTeller(terminal: Terminal) {
   let isAway = false;
   return {
-    lost: (): void => {
+    onRetry: (): void => {
       if (!isAway) terminal.note("The hub is away; waiting for it …");
       isAway = true;
     },
-    back: (): void => {
+    onOpen: (): void => {
+      if (isAway) terminal.note("The hub is back.");
       isAway = false;
     },
   };

@@ -1,19 +1,22 @@
 import { type CallName, HubUnreachable } from "../../client/sidestick.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { defineCommand } from "../command.ts";
-import { EXIT } from "../exit.ts";
+import { EXIT, UsageError } from "../exit.ts";
 import { HubAway } from "../failure.ts";
+import type { Hub } from "../hub.ts";
 import { readVersion } from "../version.ts";
 
 export const mcp = defineCommand({
   name: "mcp",
   summary: "Serve the hub's tools to an MCP client over stdio",
+  options: { "as-operator": { type: "boolean", help: "without a token: the tools may do what you may" } },
   examples: ["SIDESTICK_TOKEN=… sidestick mcp", "sidestick mcp --token-file claude.token"],
-  run: async ({ terminal, values: _values, given: _given, ...hub }) => {
+  run: async ({ terminal, values, given: _given, ...hub }) => {
+    refuseByAccident(hub, values["as-operator"] === true);
     const { role } = await hub.client.hub.whoami();
     if (role === "operator") {
       terminal.note(
-        "sidestick: these tools act as the operator. Give an agent its own token: sidestick token create --role agent",
+        "sidestick: These tools act as the operator. Give an agent its own token: sidestick token create --role agent",
       );
     }
     const send = hub.client.call as (name: CallName, input: unknown, options: object) => Promise<unknown>;
@@ -35,3 +38,14 @@ export const mcp = defineCommand({
     return EXIT.ok;
   },
 });
+
+/** An agent with the operator's tools could decide its own approvals: somebody has to have said so. */
+function refuseByAccident({ hasToken }: Hub, asOperator: boolean): void {
+  if (hasToken && asOperator) throw new UsageError("A token is given, so --as-operator means nothing; leave one out.");
+  if (hasToken || asOperator) return;
+  throw new UsageError('"mcp" needs the token of the agent that it serves.', {
+    remedy:
+      "Make one: sidestick token create --role agent --name NAME, then: SIDESTICK_TOKEN=… sidestick mcp " +
+      "(or say --as-operator, to let the agent do all that you may)",
+  });
+}

@@ -6,7 +6,6 @@ import { EXIT, UsageError } from "../exit.ts";
 import { resolveId, shortener } from "../ids.ts";
 import { oneOf } from "../options.ts";
 import { printable } from "../printable.ts";
-import type { Terminal } from "../terminal.ts";
 
 export const sessionsList = defineCommand({
   name: "sessions list",
@@ -67,7 +66,7 @@ function onSession(verb: "get" | "pause" | "resume" | "close", summary: string):
     run: async ({ client, values, given: [id = ""], terminal }) => {
       const session = await client.session[verb]({ sessionId: await sessionIdOf(client, id) });
       if (values.json === true) terminal.printJson(session);
-      else printSession(session, terminal);
+      else terminal.printFields(session);
       return EXIT.ok;
     },
   });
@@ -76,12 +75,6 @@ function onSession(verb: "get" | "pause" | "resume" | "close", summary: string):
 /** `id` may be any unique begin of one. */
 export function sessionIdOf(client: SidestickClient, id: string): Promise<string> {
   return resolveId(id, "session", async () => (await client.session.list()).map((it) => it.sessionId));
-}
-
-function printSession(session: WorkspaceSession, terminal: Terminal): void {
-  const width = Math.max(...Object.keys(session).map((key) => key.length));
-  for (const [key, value] of Object.entries(session))
-    terminal.print(`${key.padEnd(width)}  ${printable(String(value))}`);
 }
 
 function columns(short: (id: string) => string) {

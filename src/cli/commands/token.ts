@@ -47,10 +47,15 @@ export const tokenRevoke = defineCommand({
   takes: ["<id>"],
   examples: ["sidestick token revoke 3f2a9c01"],
   run: async ({ client, values, given: [id = ""], terminal }) => {
-    const list = async () => (await client.token.list()).map((it) => it.tokenId);
-    const revoked = await client.token.revoke({ tokenId: await resolveId(id, "token", list) });
+    const tokens = await client.token.list();
+    const tokenId = await resolveId(id, "token", async () => tokens.map((it) => it.tokenId));
+    const since = tokens.find((it) => it.tokenId === tokenId)?.revokedAt;
+    // Asked of the hub even then: it makes sure that the revocation is on its disk.
+    const revoked = await client.token.revoke({ tokenId });
+    const who = `${revoked.name} (${revoked.role})`;
+    const told = since === undefined ? `Revoked ${who}.` : `${who} was already revoked, at ${since}.`;
     if (values.json === true) terminal.printJson(revoked);
-    else terminal.note(printable(`Revoked ${revoked.name} (${revoked.role}).`));
+    else terminal.note(printable(told));
     return EXIT.ok;
   },
 });

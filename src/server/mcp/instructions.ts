@@ -30,7 +30,8 @@ const PARTS: readonly Part[] = [
     tools: ["approval_request"],
     text:
       "Approvals: ask with approval_request before anything a person should decide, then wait for its " +
-      "`approval_decision` event or read approval_get. Only `approved` means yes; `expired` and `rejected` mean no.",
+      "`approval_decision` event or read approval_get. `approved` means yes and `rejected` means no. `expired` is neither: " +
+      "nobody decided, and you may do nothing on it; ask again if it is still needed.",
   },
 ];
 

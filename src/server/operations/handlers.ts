@@ -6,6 +6,7 @@ import type { EventLog } from "../../hub/ports.ts";
 import type { SessionDesk } from "../../hub/session-desk.ts";
 import type { WorkspaceDesk } from "../../hub/workspace-desk.ts";
 import type { Check } from "../../protocol/hub.ts";
+import type { Caller } from "../caller.ts";
 import type { Handlers } from "../dispatcher.ts";
 import { listEvents } from "./events.ts";
 
@@ -86,11 +87,11 @@ function credentialHandlers({ credentials, loginCodes, tickets }: Desks, facts: 
     "token.list": () => [...credentials.list()],
     "token.revoke": ({ tokenId }, { caller }) => credentials.revoke(tokenId, caller.actor),
     "stream.ticket": (_input, { caller }) => {
-      const { secret, expiresAt } = tickets.issue({ tokenId: caller.tokenId, name: caller.actor.id });
+      const { secret, expiresAt } = tickets.issue(holderOf(caller), { tokenId: caller.tokenId, name: caller.actor.id });
       return { ticket: secret, expiresAt };
     },
     "login.link": (_input, { caller }) => {
-      const { secret, expiresAt } = loginCodes.issue({ name: caller.actor.id });
+      const { secret, expiresAt } = loginCodes.issue(holderOf(caller), { name: caller.actor.id });
       return { url: `${facts.publicUrl()}/login#code=${secret}`, expiresAt };
     },
   } satisfies Partial<Handlers>;
@@ -108,4 +109,8 @@ function hubHandlers({ approvals, sessions }: Desks, facts: HubFacts) {
       return { ok: true, endedApprovals, closedSessions: await sessions.closeAll(caller.actor, "reset") };
     },
   } satisfies Partial<Handlers>;
+}
+
+function holderOf({ actor }: Caller): string {
+  return `${actor.kind}:${actor.id}`;
 }

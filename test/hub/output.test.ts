@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import type { WorkspaceEvent } from "../../src/protocol/events.ts";
+import type { WorkspaceSession } from "../../src/protocol/sessions.ts";
+import { spawnTestHub, startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
+import { ask, verdict } from "../support/http.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+import { eventually } from "../support/eventually.ts";
+
+async function create(hub: TestHub, body: object = {}, token = hub.operatorToken): Promise<WorkspaceSession> {
+  const answer = await ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal", ...body } });
+  expect(verdict(answer)).toBe("201");
+  return answer.body as WorkspaceSession;
+}
+
+const post = (hub: TestHub, path: string, token: string, body?: object) =>
+  ask(hub.url, { method: "POST", path, token, body });
+
+async function events(hub: TestHub, sessionId: string): Promise<WorkspaceEvent[]> {
+  const { body } = await ask(hub.url, { path: `/events?sessionId=${sessionId}`, token: hub.operatorToken });
+  return body as WorkspaceEvent[];
+}
+
+const status = async (hub: TestHub, sessionId: string): Promise<string> =>
+  (await ask(hub.url, { path: `/sessions/${sessionId}`, token: hub.operatorToken })).body.status;
+
+test("[SES-15] output events say where the bytes are and carry short text; a flood is coalesced", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+  const startedAt = performance.now();
+  await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: "héllo" });
+  for (let i = 0; i < 30; i += 1)
+    await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: "x".repeat(3000) });
+  await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
+
+  const output = (await events(hub, sessionId)).filter((it) => it.type === "stdout");
+  const elapsed = performance.now() - startedAt;
+  expect(output[0]?.payload).toMatchObject({ cursor: 0, text: expect.stringContaining("héllo") });
+  let cursor = 0;
+  for (const { payload } of output) {
+    expect(payload.cursor).toBe(cursor);
+    cursor += Number(payload.length);
+    expect("text" in payload).toBe(Number(payload.length) <= 4096);
+  }
+  expect(cursor).toBe(6 + 90_000);
+  expect(output.length).toBeLessThanOrEqual(elapsed / 100 + 3);
+});
+
+test("[SES-3] closed is the last that is said of a session, after all its output", async () => {
+  const hub = await startTestHub();
+  const asked = await create(hub);
+  const ended = await create(hub);
+  for (const data of ["one", "two"]) await post(hub, `/sessions/${asked.sessionId}/input`, hub.operatorToken, { data });
+  await post(hub, `/sessions/${asked.sessionId}/close`, hub.operatorToken);
+  for (const data of ["one", "exit\r"])
+    await post(hub, `/sessions/${ended.sessionId}/input`, hub.operatorToken, { data });
+  await eventually(async () => expect(await status(hub, ended.sessionId)).toBe("closed"));
+
+  for (const [sessionId, text] of [
+    [asked.sessionId, "onetwo"],
+    [ended.sessionId, "oneexit\r"],
+  ] as const) {
+    const log = (await events(hub, sessionId)).filter((it) => it.type !== "input");
+    const output = log.filter((it) => it.type === "stdout").map((it) => it.payload.text as string);
+    expect(log.at(-1)).toMatchObject({ type: "status", payload: { status: "closed" } });
+    expect(output.join("")).toBe(text);
+  }
+});
+
+test("[SES-15] output events leave no hole over kill -9", async () => {
+  const dataDir = await temporaryDirectory();
+  const first = await spawnTestHub(dataDir);
+  const token = await tokenOf(dataDir, "operator", "olga");
+  const at = (url: string, path: string, body?: object) =>
+    ask(url, { method: "POST", path, token, ...(body === undefined ? {} : { body }) });
+  const { sessionId } = (await at(first.url, "/sessions", { kind: "terminal" })).body;
+  for (const data of ["one", "two", "three"]) await at(first.url, `/sessions/${sessionId}/input`, { data });
+  await first.kill("SIGKILL");
+
+  const second = await spawnTestHub(dataDir);
+  await at(second.url, `/sessions/${sessionId}/input`, { data: "four" });
+  await at(second.url, `/sessions/${sessionId}/close`);
+
+  const { body } = await ask(second.url, { path: `/events?sessionId=${sessionId}&types=stdout`, token });
+  expect(body.map((it: WorkspaceEvent) => it.payload.text).join("")).toBe("onetwothreefour");
+  let cursor = 0;
+  for (const { payload } of body as WorkspaceEvent[]) {
+    expect(payload.cursor).toBe(cursor);
+    cursor += Number(payload.length);
+  }
+});
+
+test("[SES-15] text is not cut inside a character", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+  const bytes = Buffer.from("ä€😀");
+  for (const byte of bytes) {
+    await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, {
+      data_b64: Buffer.of(byte).toString("base64"),
+    });
+  }
+  await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
+
+  const output = (await events(hub, sessionId)).flatMap((it) =>
+    it.type === "stdout" ? [it.payload.text as string] : [],
+  );
+
+  expect(output.join("")).toBe("ä€😀");
+});
