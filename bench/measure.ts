@@ -5,6 +5,8 @@ export type Measure = {
   readonly unit: string;
   /** The smallest value that `--assert` accepts. */
   readonly atLeast?: number;
+  /** The largest. */
+  readonly atMost?: number;
 };
 
 export type Benchmark = { readonly run: () => AsyncIterable<Measure> };

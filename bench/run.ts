@@ -22,8 +22,9 @@ for (const name of wanted) {
   const { run } = (await import(`./${name}.ts`)) as Benchmark;
   for await (const measure of run()) {
     console.log(JSON.stringify({ bench: name, ...measure, value: Number(measure.value.toPrecision(4)) }));
-    if (judge && measure.atLeast !== undefined && measure.value < measure.atLeast) {
-      console.error(`${measure.name} is ${measure.value.toFixed(2)}, below ${measure.atLeast}`);
+    const { atLeast = -Infinity, atMost = Infinity } = measure;
+    if (judge && (measure.value < atLeast || measure.value > atMost)) {
+      console.error(`${measure.name} is ${measure.value.toFixed(2)}, not between ${atLeast} and ${atMost}`);
       process.exitCode = 1;
     }
   }

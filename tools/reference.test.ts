@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
+import { SidestickClient } from "../src/client/sidestick.ts";
+import type { EventType } from "../src/domain/event.ts";
 import { ERRORS } from "../src/protocol/errors.ts";
 import { operationNames } from "../src/protocol/operations.ts";
+import { ClientFrame, ServerFrame } from "../src/protocol/stream.ts";
+import { startTestHub } from "../test/support/hub.ts";
 import { fieldsOf } from "./json-schema-text.ts";
+import { PAYLOADS } from "./reference-events.ts";
 import { referenceFiles, referenceOffences } from "./reference.ts";
 import { ROOT } from "./source-files.ts";
 import { temporaryTree } from "./temporary-tree.ts";
@@ -29,6 +34,44 @@ test("[HSE-13] every operation and every error has its place", () => {
 
   expect(headings).toEqual([...operationNames]);
   expect(codes).toEqual(Object.keys(ERRORS));
+});
+
+test("[HSE-13] every frame of the WebSocket has its place, and how lists travel in a URL is told", () => {
+  const headings = [...(files["stream.md"] ?? "").matchAll(/^### (.+)$/gm)].map((match) => match[1]);
+
+  expect(headings).toEqual([...ClientFrame.options, ...ServerFrame.options].map((it) => it.shape.type.value));
+  expect(files["operations.md"]).toContain("the values of a list are separated by commas");
+});
+
+/** Makes a hub record every type that it can. */
+async function recordEverything(client: SidestickClient): Promise<void> {
+  const { sessionId } = await client.session.create({ kind: "terminal", title: "build", conversationId: "c" });
+  const attached = Promise.withResolvers<unknown>();
+  const stream = client.stream();
+  const size = { cols: 100, rows: 30 };
+  stream.attach(sessionId, { from: 0, input: true, ...size, onOutput: () => undefined, onAttached: attached.resolve });
+  await attached.promise;
+  stream.close();
+  await client.session.input({ sessionId, data: "hello" });
+  const { requestId } = await client.approval.request({ sessionId, kind: "tool", payload: { command: "ls" } });
+  await client.approval.resolve({ requestId, status: "approved", reason: "go ahead" });
+  await client.session.close({ sessionId });
+  await client.workspace.put({ workspaceId: "w1" });
+}
+
+test("[HSE-13] payloads are what the reference says they are, and no other types are recorded", async () => {
+  const { url, operatorToken: token } = await startTestHub();
+  const client = new SidestickClient({ url, token });
+  const told = Object.keys(PAYLOADS) as EventType[];
+
+  await recordEverything(client);
+
+  const plain = await client.event.list();
+  const events = await client.event.list({ types: told });
+  const problems = events.flatMap(({ type, payload }) => PAYLOADS[type]?.strict().safeParse(payload).error ?? []);
+  expect(problems).toEqual([]);
+  expect(new Set(events.map(({ type }) => type))).toEqual(new Set(told));
+  expect(plain).toEqual(events.filter(({ type }) => type !== "token" && type !== "workspace"));
 });
 
 test("[HSE-13] a field is told with its type, its bounds and what it is for", () => {

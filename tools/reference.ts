@@ -1,6 +1,6 @@
 /**
- * Writes docs/reference from the operation table, the error table and the event types, so that the reference can't
- * tell anything else than the code does. Rule HSE-13 in docs/spec/house.md.
+ * Writes docs/reference from the operation table, the error table, the event types and the frames of the WebSocket, so
+ * that the reference can't tell anything else than the code does. Rule HSE-13 in docs/spec/house.md.
  *
  *   node tools/reference.ts            writes the files
  *   node tools/reference.ts --check    fails when a file on disk is not what it would write
@@ -8,7 +8,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { EVENT_TYPES, retentionOf } from "../src/domain/event.ts";
 import { ApprovalRequest } from "../src/protocol/approvals.ts";
 import { Token } from "../src/protocol/credentials.ts";
 import { ERRORS } from "../src/protocol/errors.ts";
@@ -20,14 +19,14 @@ import { operation, operationNames, toolName } from "../src/protocol/operations.
 import type { OperationName } from "../src/protocol/operations.ts";
 import { WorkspaceSession } from "../src/protocol/sessions.ts";
 import { Workspace } from "../src/protocol/workspaces.ts";
-import { fieldsOf, typeText } from "./json-schema-text.ts";
-import type { JsonSchema } from "./json-schema-text.ts";
+import { typeText } from "./json-schema-text.ts";
+import { eventsPage } from "./reference-events.ts";
+import { anchor, fieldTable, MADE, page, schemaOf, table } from "./reference-page.ts";
+import { streamPage } from "./reference-stream.ts";
 import { isMain, report, ROOT } from "./source-files.ts";
 
 const DIRECTORY = "docs/reference";
 const SHAPES = { WorkspaceSession, WorkspaceEvent, WorkspaceSnapshot, ApprovalRequest, Workspace, Token };
-const MADE =
-  "<!-- Made by tools/reference.ts from the code. To change it, change the code and run: npm run reference -->";
 
 /** Name and content of every file. */
 export function referenceFiles(): Readonly<Record<string, string>> {
@@ -36,6 +35,7 @@ export function referenceFiles(): Readonly<Record<string, string>> {
     "shapes.md": shapesPage(),
     "errors.md": errorsPage(),
     "events.md": eventsPage(),
+    "stream.md": streamPage(),
   };
 }
 
@@ -52,7 +52,8 @@ function operationsPage(): string {
     "# Operations",
     MADE,
     "Every operation, as HTTP request, SDK call and, where it says so, MCP tool. A field is part of the path where the " +
-      "path names it; other fields are the query of a GET and the JSON body of everything else.",
+      "path names it; other fields are the query of a GET and the JSON body of everything else. In a URL the " +
+      "values of a list are separated by commas: `GET /events?types=status,approval_request`.",
     `Beyond its own errors every operation may answer ${codes(COMMON_ERRORS)}. See [errors](errors.md).`,
     table(
       ["operation", "HTTP", "MCP tool", "roles", "effect"],
@@ -77,7 +78,7 @@ function operationSection(name: OperationName): string[] {
       `- MCP tool: ${it.tool ? `\`${toolName(name)}\`` : "none"}`,
       `- Roles: ${it.roles.join(", ")}`,
       `- Effect: ${it.effect}`,
-      `- \`Idempotency-Key\`: ${IDEMPOTENCY[it.idempotency]}`,
+      `- \`Idempotency-Key\`: ${idempotencyText(it)}`,
       `- Time: ${timeText(it)}`,
       `- Errors: ${it.errors.length === 0 ? "only the common ones" : codes(it.errors)}`,
     ].join("\n"),
@@ -86,6 +87,10 @@ function operationSection(name: OperationName): string[] {
       : `Input:\n\n${fieldTable(input, { needed: "required", inPath: pathKeys(it.path) })}`,
     outputText(it),
   ];
+}
+
+function idempotencyText({ idempotency, effect }: Operation): string {
+  return idempotency === "none" && effect !== "read" ? "not taken: each call counts" : IDEMPOTENCY[idempotency];
 }
 
 const IDEMPOTENCY: Readonly<Record<Operation["idempotency"], string>> = {
@@ -139,56 +144,12 @@ function errorsPage(): string {
   ]);
 }
 
-function eventsPage(): string {
-  return page([
-    "# Events",
-    MADE,
-    "What the log holds. Every event has the fields of [WorkspaceEvent](shapes.md#workspaceevent). How long a type " +
-      "is kept depends on its class: `activity` is bulk and goes first; `audit` has limits of its own, so that a flood " +
-      "of output never removes a decision; `housekeeping` is audit that only operators see.",
-    table(
-      ["type", "kept as"],
-      EVENT_TYPES.map((type) => [`\`${type}\``, retentionOf(type)]),
-    ),
-  ]);
-}
-
-function schemaOf(schema: z.ZodType, io: "input" | "output"): JsonSchema {
-  return z.toJSONSchema(schema, { io, unrepresentable: "any" }) as JsonSchema;
-}
-
-type FieldTable = { readonly needed: "required" | "always"; readonly inPath?: readonly string[] };
-
-function fieldTable(schema: JsonSchema, { needed, inPath = [] }: FieldTable): string {
-  const rows = fieldsOf(schema).map(({ name, type, required, note }) => [
-    `\`${name}\``,
-    type,
-    required ? "yes" : "",
-    [...(inPath.includes(name) ? ["In the path."] : []), ...(note === "" ? [] : [note])].join(" "),
-  ]);
-  return table(["field", "type", needed, "note"], rows);
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
-}
-
 function http({ method, path }: Operation): string {
   return `\`${method} ${path}\``;
 }
 
 function codes(list: readonly ErrorCode[]): string {
   return list.map((code) => `\`${code}\``).join(", ");
-}
-
-/** As GitHub and most other readers make it from a heading. */
-function anchor(heading: string): string {
-  return heading.toLowerCase().replaceAll(/[^\w-]/g, "");
-}
-
-function page(parts: readonly string[]): string {
-  return `${parts.join("\n\n")}\n`;
 }
 
 if (isMain(import.meta.url)) {

@@ -61,6 +61,7 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   session_paused: "Let it go on: sidestick sessions resume ID",
   approval_decided: "See the decision: sidestick approvals",
   approval_expired: "It has to be asked again.",
+  approval_stale: "It has to be asked again.",
   limit_reached: "End or revoke what is no longer needed, or raise the limit.",
   kind_unavailable: "See what runs here: sidestick doctor",
   host_offline: "Start its host again.",

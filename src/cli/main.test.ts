@@ -1,40 +1,15 @@
-import { createServer, type RequestListener } from "node:http";
 import { writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
+import { answering, refusing, serveAtSocket } from "../../test/support/answering-hub.ts";
 import { runCli, runCliHere, runOnTerminal, startCli } from "../../test/support/run-cli.ts";
 import { temporaryDirectory } from "../../test/support/temporary.ts";
-import { AppError, type ErrorCode, ERRORS, problemOf } from "../protocol/errors.ts";
+import { AppError, ERRORS, problemOf } from "../protocol/errors.ts";
 import { operationNames } from "../protocol/operations.ts";
 import { COMMANDS } from "./commands.ts";
 import { readVersion } from "./version.ts";
-
-/** A data directory at whose socket `listener` answers. */
-async function serve(listener: RequestListener): Promise<string> {
-  const dataDir = await temporaryDirectory();
-  const server = createServer(listener);
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise<void>((resolve) => server.listen(join(dataDir, "hub.sock"), resolve));
-  return dataDir;
-}
-
-const answering =
-  (value: unknown): RequestListener =>
-  (_request, response) => {
-    response.setHeader("content-type", "application/json").end(JSON.stringify(value));
-  };
-
-const refusing =
-  (code: ErrorCode, details: AppError["details"] = {}): RequestListener =>
-  (_request, response) => {
-    const problem = problemOf(new AppError(code, details));
-    response.writeHead(problem.status, { "content-type": "application/problem+json" }).end(JSON.stringify(problem));
-  };
 
 test("[CLI-1] --version prints the version alone", async () => {
   expect(await runCli(["--version"])).toEqual({ code: 0, stdout: `${readVersion()}\n`, stderr: "" });
@@ -143,7 +118,7 @@ test("[CLI-3, CLI-4] no hub at an address", async () => {
 });
 
 test("[CLI-3, CLI-4] a hub that dies during the call", async () => {
-  const dataDir = await serve((request) => request.socket.destroy());
+  const dataDir = await serveAtSocket((request) => request.socket.destroy());
 
   const { code, stderr } = await runCli(["sessions", "--data-dir", dataDir]);
 
@@ -163,7 +138,7 @@ test.each([
   { code: "storage_unavailable", exit: 1 },
   { code: "internal", exit: 1 },
 ] as const)("[CLI-3, CLI-4] $code ends with $exit, as a sentence or as a problem", async ({ code, exit }) => {
-  const dataDir = await serve(refusing(code));
+  const dataDir = await serveAtSocket(refusing(code));
 
   const plain = await runCliHere(["workspaces", "--data-dir", dataDir]);
   const json = await runCliHere(["workspaces", "--json", "--data-dir", dataDir]);
@@ -176,72 +151,8 @@ test.each([
   expect(plain.stderr).toBe(`sidestick: ${problem.detail} ${problem.remedy}\n`);
 });
 
-const requestId = "0199a1b2-0000-7000-8000-000000000001";
-
-test.each([
-  { details: { resolvedBy: "root", decision: "approved", reason: "go ahead" }, told: "root approved it: go ahead." },
-  { details: { resolvedBy: "system", decision: "rejected" }, told: "system rejected it." },
-  { details: { resolvedBy: "root" }, told: "root decided it." },
-  { details: {}, told: "Somebody decided first." },
-])("[CLI-17] who comes second is told: $told", async ({ details, told }) => {
-  const dataDir = await serve(refusing("approval_decided", { requestId, ...details }));
-
-  const { code, stderr } = await runCliHere(["deny", requestId, "--data-dir", dataDir]);
-
-  const remedy = `The first decision stands; see: sidestick approvals get ${requestId}`;
-  expect([code, stderr]).toEqual([1, `sidestick: ${told} ${remedy}\n`]);
-});
-
-const asked = {
-  requestId,
-  sessionId: "00000000-0000-0000-0000-000000000000",
-  kind: "tool",
-  payload: { command: `rm -rf build\u001b[2J${"x".repeat(300)}` },
-  action: "run",
-  riskLevel: "medium",
-  requestedBy: "bot",
-  requestedAt: "2026-01-01T00:00:00.000Z",
-  expiresAt: "2026-01-01T00:05:00.000Z",
-};
-
-test.each([
-  { outcome: { status: "pending" }, state: "pending, 0s left" },
-  { outcome: { status: "approved", resolvedBy: "root" }, state: "approved by root" },
-  { outcome: { status: "rejected", resolvedBy: "ann", reason: "not\ntoday" }, state: "rejected by ann: not\\ntoday" },
-  { outcome: { status: "expired" }, state: expect.stringMatching(/^expired \d+d ago$/) as string },
-])("[CLI-18] the list says what is asked, by whom, and that it is $outcome.status", async ({ outcome, state }) => {
-  const dataDir = await serve(answering([{ ...asked, ...outcome }]));
-
-  const { stdout } = await runCliHere(["approvals", "--data-dir", dataDir]);
-
-  const [id, told, by, , action, payload = ""] = stdout.trimEnd().split("\n")[1]?.split(/ {2,}/) ?? [];
-  expect([id, told, by, action]).toEqual([requestId.slice(0, 8), state, "bot", "run"]);
-  expect(payload).toMatch(/^\{"command":"rm -rf build\\u001b\[2Jx+…$/);
-  expect(payload).toHaveLength(200);
-});
-
-test("[CLI-18] on a terminal no column is cut for the sake of a wider one", async () => {
-  const dataDir = await serve(answering([{ ...asked, status: "approved", resolvedBy: "root" }]));
-
-  const { stdout } = await runOnTerminal(["approvals", "--data-dir", dataDir], { cols: 80 });
-
-  expect(stdout).toMatch(/^\w{8} {2}approved by root {2}bot {2}\d+d {2}run {5}\{"command":"rm -rf build.*…\r?$/m);
-});
-
-test("[CLI-18] get shows every field, and the payload to its end", async () => {
-  const dataDir = await serve(answering({ ...asked, status: "pending" }));
-
-  const { stdout } = await runCliHere(["approvals", "get", requestId, "--data-dir", dataDir]);
-
-  expect(stdout).toMatch(/^status {7}pending$/m);
-  expect(stdout).toMatch(/^sessionId {4}none$/m);
-  expect(stdout).toMatch(/^expiresAt {4}2026-01-01T00:05:00.000Z \(0s left\)$/m);
-  expect(JSON.parse(stdout.slice(stdout.indexOf("\npayload\n") + "\npayload\n".length))).toEqual(asked.payload);
-  expect(/[^\n\P{C}]/u.test(stdout)).toBe(false);
-});
-
 test("[CLI-4] a list as JSON is the hub's answer and nothing else", async () => {
-  const dataDir = await serve(answering([{ workspaceId: "w" }]));
+  const dataDir = await serveAtSocket(answering([{ workspaceId: "w" }]));
 
   const { code, stdout, stderr } = await runCliHere(["workspaces", "--json", "--data-dir", dataDir]);
 
@@ -258,7 +169,7 @@ const nasty = {
 };
 
 test("[CLI-6] a hostile title reaches no terminal, in no format", async () => {
-  const dataDir = await serve(answering([nasty]));
+  const dataDir = await serveAtSocket(answering([nasty]));
 
   const table = await runCli(["sessions", "--data-dir", dataDir]);
   const json = await runCli(["sessions", "--json", "--data-dir", dataDir]);
@@ -270,7 +181,7 @@ test("[CLI-6] a hostile title reaches no terminal, in no format", async () => {
 });
 
 test("[CLI-6] neither does a hostile error", async () => {
-  const dataDir = await serve((_request, response) => {
+  const dataDir = await serveAtSocket((_request, response) => {
     const problem = { ...problemOf(new AppError("internal")), detail: "\u001b[2J" };
     response.writeHead(500, { "content-type": "application/problem+json" }).end(JSON.stringify(problem));
   });
@@ -281,7 +192,9 @@ test("[CLI-6] neither does a hostile error", async () => {
 });
 
 test("[CLI-5] a table fits the terminal it is on", async () => {
-  const dataDir = await serve(answering([{ ...nasty, title: "a title of many words, more than there is room for" }]));
+  const dataDir = await serveAtSocket(
+    answering([{ ...nasty, title: "a title of many words, more than there is room for" }]),
+  );
 
   const { stdout } = await runOnTerminal(["sessions", "--data-dir", dataDir], { cols: 60 });
 
@@ -292,7 +205,7 @@ test("[CLI-5] a table fits the terminal it is on", async () => {
 });
 
 test("[CLI-8] the token goes along on the socket too; the file wins over the environment", async () => {
-  const dataDir = await serve((request, response) =>
+  const dataDir = await serveAtSocket((request, response) =>
     answering([{ workspaceId: request.headers.authorization ?? "none" }])(request, response),
   );
   const file = join(dataDir, "token");
@@ -330,7 +243,7 @@ test("[CLI-8] the data directory: option, environment, config file, XDG", async 
 });
 
 test("[CLI-10] `| head` ends a long list quietly", async () => {
-  const dataDir = await serve(answering(Array.from({ length: 20_000 }, () => nasty)));
+  const dataDir = await serveAtSocket(answering(Array.from({ length: 20_000 }, () => nasty)));
 
   const child = startCli(["sessions", "--data-dir", dataDir]);
   const stderr = child.stderr === null ? undefined : text(child.stderr);
@@ -362,7 +275,7 @@ test.each([
 });
 
 test("[CLI-14] reset without a terminal needs --yes", async () => {
-  const dataDir = await serve(answering({ ok: true, closedSessions: 2, endedApprovals: 1 }));
+  const dataDir = await serveAtSocket(answering({ ok: true, closedSessions: 2, endedApprovals: 1 }));
 
   const asked = await runCli(["reset", "--data-dir", dataDir]);
   const meant = await runCli(["reset", "--yes", "--data-dir", dataDir]);
@@ -381,7 +294,7 @@ test.each([
   { typed: "\r", code: 1, told: "Nothing was done." },
   { typed: "\u0004", code: 1, told: "Nothing was done." },
 ])("[CLI-14] on a terminal reset asks: $typed", async ({ typed, code, told }) => {
-  const dataDir = await serve(answering({ ok: true, closedSessions: 2, endedApprovals: 1 }));
+  const dataDir = await serveAtSocket(answering({ ok: true, closedSessions: 2, endedApprovals: 1 }));
 
   const result = await runOnTerminal(["reset", "--data-dir", dataDir], { until: "[y/N]", type: typed });
 
@@ -408,7 +321,7 @@ test.each([
     { name: "a", state: "ready", needed: true, detail: "fine", remedy: "none" },
     { name: "b", state: "degraded", needed: false, detail: "so so", remedy: "do this" },
   ];
-  const dataDir = await serve(answering({ ok, version: "1", checks }));
+  const dataDir = await serveAtSocket(answering({ ok, version: "1", checks }));
 
   const result = await runCliHere(["doctor", "--data-dir", dataDir]);
 

@@ -116,13 +116,14 @@ test.each([
   new AppError("approval_pending", { requestId: sessionId }),
   new AppError("approval_decided", { resolvedBy: "ann" }),
   new AppError("cursor_expired", { oldest: 12 }),
-])("[SDK-4] $code keeps its code and fields", async (error) => {
-  const problem = problemOf(error);
+])("[SDK-4] $code keeps its code, status and fields", async (refusal) => {
+  const problem = problemOf(refusal);
   const url = await serve((_request, response) => {
     response.writeHead(problem.status, { "content-type": "application/problem+json" }).end(JSON.stringify(problem));
   });
 
-  const caught: unknown = await new SidestickClient({ url }).session.get({ sessionId }).catch((it: unknown) => it);
+  const call = new SidestickClient({ url }).session.get({ sessionId });
+  const caught: unknown = await call.catch((it: unknown) => it);
 
   expect(caught).toBeInstanceOf(AppError);
   expect(problemOf(caught as AppError)).toEqual(problem);

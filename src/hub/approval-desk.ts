@@ -14,6 +14,7 @@ import {
 import { HUB_STREAM, type StoredEvent } from "../domain/event.ts";
 import type { Logger } from "../lib/logger.ts";
 import { startTimer } from "../lib/long-timer.ts";
+import { RateLimit } from "../lib/rate-limit.ts";
 import { Turns } from "../lib/turns.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { ParsedInput } from "../protocol/operations.ts";
@@ -33,15 +34,25 @@ export type ApprovalDeskParts = {
   readonly digest: (text: string) => string;
 };
 
+/** More questions in a minute than any person answers are an attack or a loop. */
+const PER_MINUTE = 120;
+/** Decided ones that stay at hand; all of them are in the log. */
+const DECIDED_KEPT = 2000;
+const RETRY_MS = 5000;
+
 export class ApprovalDesk {
   readonly #parts: ApprovalDeskParts;
   readonly #approvals = new Map<string, Approval>();
   readonly #timers = new Map<string, Disposable>();
+  readonly #rate: RateLimit;
+  readonly #decided: string[] = [];
+  #stopped = false;
   /** One request of an actor at a time: a limit that all of them pass at once is none. */
   readonly #asking = new Turns();
 
   constructor(parts: ApprovalDeskParts) {
     this.#parts = parts;
+    this.#rate = new RateLimit(PER_MINUTE, () => parts.clock.now());
   }
 
   async start(): Promise<void> {
@@ -60,6 +71,7 @@ export class ApprovalDesk {
   }
 
   stop(): void {
+    this.#stopped = true;
     for (const timer of this.#timers.values()) timer[Symbol.dispose]();
     this.#timers.clear();
   }
@@ -127,7 +139,10 @@ export class ApprovalDesk {
     const next = applyApproval(this.#approvals.get(requestId), event);
     if (next === undefined) return;
     this.#approvals.set(requestId, next);
-    if (next.status !== "pending") this.#disarm(requestId);
+    if (next.status === "pending") return;
+    this.#disarm(requestId);
+    this.#decided.push(requestId);
+    if (this.#decided.length > DECIDED_KEPT) this.#approvals.delete(this.#decided.shift() ?? "");
   }
 
   #refuseBadAsk(sessionId: string | undefined, by: Actor): void {
@@ -135,6 +150,8 @@ export class ApprovalDesk {
     if (session?.status === "closed") {
       throw new AppError("invalid_transition", { status: "closed", detail: "The session is closed" });
     }
+    if (!this.#rate.admits(by.id))
+      throw new AppError("limit_reached", { limit: "approvals a minute", max: PER_MINUTE });
     const { maxPendingApprovals } = this.#parts.workspaces.get(session?.workspaceId ?? DEFAULT_WORKSPACE).limits;
     const pending = this.list("pending").filter((it) => it.requestedBy === by.id).length;
     if (pending >= maxPendingApprovals) throw new AppError("limit_reached", { limit: "maxPendingApprovals", pending });
@@ -145,6 +162,7 @@ export class ApprovalDesk {
     await this.#parts.journal.record(known.sessionId, "power", () => {
       const state = this.get(requestId);
       const expired = Date.parse(state.expiresAt) <= this.#parts.clock.now();
+      this.#refuseWithoutSession(state, verdict);
       const decision = decideApproval(state, verdict, { expired });
       if (decision.ok) return { type: "approval_decision", payload: decision.payload, source };
       const { resolvedBy, resolvedAt, reason, status } = state;
@@ -155,12 +173,29 @@ export class ApprovalDesk {
     return this.get(requestId);
   }
 
+  /** The session may be over although its approvals have not been ended yet. */
+  #refuseWithoutSession({ sessionId, status }: Approval, verdict: ApprovalVerdict): void {
+    if (sessionId === HUB_STREAM || status !== "pending" || verdict.status !== "approved") return;
+    if (this.#parts.sessions.isOpen(sessionId)) return;
+    throw new AppError("approval_stale", { detail: "The session it belongs to is closed" });
+  }
+
   #arm(approval: Approval): void {
     const left = Date.parse(approval.expiresAt) - this.#parts.clock.now();
-    const expire = (): void => {
-      void this.#endAs(approval, { status: "expired", resolvedBy: "system" });
-    };
-    this.#timers.set(approval.requestId, startTimer(left, expire));
+    this.#timers.set(
+      approval.requestId,
+      startTimer(left, () => void this.#expire(approval)),
+    );
+  }
+
+  /** Tries again while it can't be stored: an approval must not stay pending because a disk was full. */
+  async #expire(approval: Approval): Promise<void> {
+    await this.#endAs(approval, { status: "expired", resolvedBy: "system" });
+    if (this.#approvals.get(approval.requestId)?.status !== "pending" || this.#stopped) return;
+    this.#timers.set(
+      approval.requestId,
+      startTimer(RETRY_MS, () => void this.#expire(approval)),
+    );
   }
 
   #disarm(requestId: string): void {

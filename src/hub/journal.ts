@@ -10,6 +10,8 @@ import { StorageFailed } from "./ports.ts";
 export class Journal {
   readonly log: EventLog;
   readonly #versions = new Map<string, Version>();
+  /** Whether the last append could not be stored. */
+  failing = false;
 
   constructor(log: EventLog) {
     this.log = log;
@@ -42,9 +44,12 @@ export class Journal {
 
   async #append(stream: string, expected: Version | "any", events: readonly NewEvent[], durability: Durability) {
     try {
-      return await this.log.append(stream, expected, events, durability);
+      const result = await this.log.append(stream, expected, events, durability);
+      this.failing = false;
+      return result;
     } catch (error) {
       if (!(error instanceof StorageFailed)) throw error;
+      this.failing = true;
       throw new AppError(
         "storage_unavailable",
         { detail: `It could not be stored: ${error.message}` },

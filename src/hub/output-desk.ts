@@ -157,7 +157,7 @@ export class OutputDesk {
       // A character that is still on its way waits for its rest, unless nothing more can come.
       if (!live.over) length = wholeCharacters(bytes);
       if (length === 0) return;
-      text = { text: new TextDecoder().decode(bytes.subarray(0, length)) };
+      text = { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, length)) };
     }
     const payload = { cursor, length, ...text };
     await this.#journal.note(sessionId, "process", [{ type: "stdout", payload, source: live.source, cursor }]);

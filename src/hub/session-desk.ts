@@ -101,11 +101,17 @@ export class SessionDesk {
 
   /** Closes what is open; answers how many that were. One that ends by itself meanwhile is fine. */
   async closeAll(by: Actor, reason: string): Promise<number> {
-    const open = this.list().filter((session) => session.status !== "closed");
-    const ends = await Promise.allSettled(open.map((session) => this.close(session.sessionId, by, reason)));
-    const failure = ends.find((it) => it.status === "rejected" && !isRefusal(it.reason, "invalid_transition"));
-    if (failure?.status === "rejected") throw failure.reason;
-    return ends.filter((it) => it.status === "fulfilled").length;
+    let closed = 0;
+    // Again for those that began meanwhile; not for ever, or somebody who starts them in a loop would hold us here.
+    for (let round = 0; round < 5; round += 1) {
+      const open = this.list().filter((session) => session.status !== "closed");
+      if (open.length === 0) break;
+      const ends = await Promise.allSettled(open.map((session) => this.close(session.sessionId, by, reason)));
+      const failure = ends.find((it) => it.status === "rejected" && !isRefusal(it.reason, "invalid_transition"));
+      if (failure?.status === "rejected") throw failure.reason;
+      closed += ends.filter((it) => it.status === "fulfilled").length;
+    }
+    return closed;
   }
 
   async input(sessionId: string, bytes: Uint8Array, by: Actor): Promise<void> {
@@ -115,7 +121,7 @@ export class SessionDesk {
     const event: NewEvent = { type: "input", payload: { bytes: bytes.length }, source: by };
     if (by.kind === "person") {
       // A person's input waits for nothing, not even for the disk.
-      await driver.input(sessionId, bytes, by);
+      await this.#type(driver, sessionId, bytes, by);
       this.#parts.journal
         .note(sessionId, "process", [event])
         .catch((error: unknown) => this.#parts.logger.error("input unrecorded", { session: sessionId, error }));
@@ -127,7 +133,7 @@ export class SessionDesk {
     });
     // A person may have paused the session while the record was on its way to the disk.
     this.#refuseInput(sessionId, by);
-    await driver.input(sessionId, bytes, by);
+    await this.#type(driver, sessionId, bytes, by);
   }
 
   async resize(sessionId: string, cols: number, rows: number): Promise<void> {
@@ -182,6 +188,10 @@ export class SessionDesk {
       await this.#record(session.sessionId, { kind: "host", id: driver.hostId }, () => ({ type: "activate" }));
     } catch (error) {
       this.#parts.logger.warn("a session did not start", { session: session.sessionId, error });
+      // It may run although that could not be stored; nobody would ever end it.
+      await driver.stop(session.sessionId).catch((failure: unknown) => {
+        this.#parts.logger.error("a session could not be stopped", { session: session.sessionId, error: failure });
+      });
       await this.#end(session, "start_failed");
     }
   }
@@ -229,6 +239,16 @@ export class SessionDesk {
     const driver = this.#parts.drivers.find((it) => it.kind === kind && it.hostId === hostId);
     await driver?.stop(sessionId);
     await this.#parts.output.end(sessionId);
+  }
+
+  async #type(driver: SessionDriver, sessionId: string, bytes: Uint8Array, by: Actor): Promise<void> {
+    try {
+      await driver.input(sessionId, bytes, by);
+    } catch (error) {
+      // It ended while the input was on its way: that is a refusal, no fault.
+      this.#refuseInput(sessionId, by);
+      throw error;
+    }
   }
 
   #refuseInput(sessionId: string, by: Actor): void {

@@ -29,6 +29,7 @@ test.each([
   ['{"x":[{"a":1},{"b":{"c":1,"c":2}}]}', "stands twice"],
   ['{"__proto__":{"isAdmin":true}}', "__proto__"],
   ['{"\\u005f_proto__":1}', "__proto__"],
+  [`[${"0,".repeat(60_000)}0]`, "more than 50000 values"],
   [`${"[".repeat(65)}${"]".repeat(65)}`, "deeper than 64"],
   [`${'{"a":'.repeat(65)}1${"}".repeat(65)}`, "deeper than 64"],
   ['{"a":1} x', "not valid JSON"],

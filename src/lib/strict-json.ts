@@ -4,6 +4,8 @@
  * recursive code behind us.
  */
 const MAX_DEPTH = 64;
+/** Keys and elements. Small values in great number cost every reader behind us far more than their bytes. */
+const MAX_VALUES = 50_000;
 
 export class StrictJsonError extends Error {
   override readonly name = "StrictJsonError";
@@ -37,6 +39,7 @@ function refuseTraps(text: string): void {
   const open: (Set<string> | undefined)[] = [];
   let keys: Set<string> | undefined;
   let expectKey = false;
+  let values = 0;
   for (let at = 0; at < text.length; at += 1) {
     switch (text.charCodeAt(at)) {
       case 0x22: {
@@ -62,6 +65,8 @@ function refuseTraps(text: string): void {
         expectKey = false;
         break;
       case 0x2c: // ,
+        values += 1;
+        if (values > MAX_VALUES) throw new StrictJsonError(`more than ${MAX_VALUES} values`);
         expectKey = keys !== undefined;
         break;
     }

@@ -63,5 +63,18 @@ export async function openDesks({ dataDir, drivers, logger, clock, limits }: Des
     await bytes.close();
     await store.close();
   };
-  return { store, log, bytes, output, workspaces, sessions, approvals, credentials, answers, retention, close };
+  return {
+    store,
+    journal,
+    log,
+    bytes,
+    output,
+    workspaces,
+    sessions,
+    approvals,
+    credentials,
+    answers,
+    retention,
+    close,
+  };
 }

@@ -34,7 +34,7 @@ export async function localChecks(dataDir: string): Promise<Check[]> {
     state: "missing",
     needed: true,
     detail: `It isn't running on ${dataDir}.`,
-    remedy: "Start it: npm start",
+    remedy: `Start it: npm start -- --data-dir ${dataDir}`,
   };
   return [hub, nodeCheck(), await dataDirCheck(dataDir), await peerCheck()];
 }

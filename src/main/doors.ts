@@ -14,6 +14,7 @@ import { OriginGuard } from "../server/origin.ts";
 import { createPagesDoor } from "../server/pages-door.ts";
 import { createProbesDoor } from "../server/probes-door.ts";
 import { StreamDoor } from "../server/stream-door.ts";
+import { StreamLimit } from "../server/stream-limit.ts";
 import { digest, newId, type OpenDesks } from "./desks.ts";
 import { VERSION } from "./version.ts";
 
@@ -36,14 +37,15 @@ export async function createDoors(options: DoorOptions): Promise<Doors> {
   const cookie = cookieShape(port, publicUrl);
   const origins = new OriginGuard(port, publicUrl);
   const authenticator = new Authenticator({ credentials, tickets, origins, cookieName: cookie.name, hubEnds });
-  const metrics: Metrics = new Metrics(log, sessions, () => streams.viewers);
+  const metrics: Metrics = new Metrics(log, sessions, () => sockets.viewers);
   const handlers = createHandlers(
     { ...desks, loginCodes, tickets },
     { version: VERSION, checks, publicUrl: () => url },
   );
   const onCall = (name: string, code: string, seconds: number): void => metrics.call(name, code, seconds);
   const dispatcher = new Dispatcher({ handlers, answers, logger, newId, digest, hubEnds, onCall });
-  const streams = new StreamDoor({ authenticator, dispatcher, log, output, sessions, hubEnds });
+  const streams = new StreamLimit();
+  const sockets = new StreamDoor({ authenticator, dispatcher, log, output, sessions, streams, hubEnds });
   const mcp = mcpHttpDoor({
     version: VERSION,
     call: (name, input, context) => dispatcher.call(name, input, context),
@@ -51,14 +53,17 @@ export async function createDoors(options: DoorOptions): Promise<Doors> {
   });
   // Fixed words: whoever asks here has shown no credential, and the problem itself names files.
   const readiness = () => {
-    const ready = desks.store.problem() === undefined;
-    return { ready, reasons: ready ? [] : ["the store needs a restart"] };
+    const reasons = [
+      ...(desks.store.problem() === undefined ? [] : ["the store needs a restart"]),
+      ...(desks.journal.failing ? ["the last write failed"] : []),
+    ];
+    return { ready: reasons.length === 0, reasons };
   };
   const publicDoors = [
     createProbesDoor(VERSION, readiness, metrics),
     createLoginDoor({ credentials, loginCodes, authenticator, cookie }),
     await createPagesDoor(VERSION),
   ];
-  const http = new HttpDoor({ authenticator, dispatcher, log, mcp, publicDoors, hubEnds });
-  return { request: http.serve.bind(http), upgrade: streams.upgrade.bind(streams) };
+  const http = new HttpDoor({ authenticator, dispatcher, log, mcp, publicDoors, streams, hubEnds });
+  return { request: http.serve.bind(http), upgrade: sockets.upgrade.bind(sockets) };
 }

@@ -29,8 +29,9 @@ export class LogFile {
 
   #turnOver(): void {
     renameSync(this.#path, `${this.#path}.1`);
+    const next = openSync(this.#path, "a", 0o600);
     closeSync(this.#fd);
-    this.#fd = openSync(this.#path, "a", 0o600);
+    this.#fd = next;
     this.#size = 0;
   }
 }

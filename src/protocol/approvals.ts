@@ -1,7 +1,7 @@
 /** Approvals on the wire (seed 004). */
 import { z } from "zod";
 import { APPROVAL_KINDS, APPROVAL_STATUSES, APPROVAL_TIMEOUT_MAX_MS, RISK_LEVELS } from "../domain/approval.ts";
-import { AnyId, AnyObject, Id, Limit, Timestamp } from "./common.ts";
+import { AnyId, AnyObject, Id, Limit, Payload, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
 
 export const ApprovalRequest = z.object({
@@ -38,7 +38,7 @@ export const approvalOperations = {
     input: z.object({
       sessionId: Id.optional(),
       kind: z.enum(APPROVAL_KINDS),
-      payload: AnyObject.meta({ description: "What would be done; shown to the person, so no secrets" }),
+      payload: Payload.meta({ description: "What would be done; shown to the person, so no secrets" }),
       action: z.string().min(1).max(200).optional(),
       timeoutMs: z.int().min(1).max(APPROVAL_TIMEOUT_MAX_MS).optional(),
     }),
@@ -88,6 +88,6 @@ export const approvalOperations = {
       }),
     output: ApprovalRequest,
     roles: ["operator"],
-    errors: ["not_found", "approval_decided", "approval_expired"],
+    errors: ["not_found", "approval_decided", "approval_expired", "approval_stale"],
   }),
 } as const;

@@ -16,7 +16,18 @@ export const Name = z
   .max(128)
   .regex(/^[^\p{C}\p{Zl}\p{Zp}]+$/u, "must not hold control or invisible characters");
 
-export const AnyObject: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+/**
+ * A JSON object of any content. Where it comes from, it has been parsed as JSON already; walking it again by a
+ * recursive schema took seconds for a few megabytes of brackets.
+ */
+export const AnyObject: z.ZodType<JsonObject> = z.looseObject({}) as z.ZodType<JsonObject>;
+
+/** As much as a person can be expected to look at, and as much as every reader of the log can bear. */
+export const PAYLOAD_LIMIT = 32 * 1024;
+
+export const Payload = AnyObject.refine((it) => JSON.stringify(it).length <= PAYLOAD_LIMIT, {
+  message: `must not be larger than ${PAYLOAD_LIMIT} characters of JSON`,
+});
 
 /** Takes the names of a list and older names for some of them; gives only names of the list. */
 export function enumWithOlder<const Name extends string, const Older extends string>(

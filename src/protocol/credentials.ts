@@ -69,7 +69,7 @@ export const credentialOperations = {
     output: z.object({ ticket: z.string(), expiresAt: Timestamp }),
     roles: ["operator", "viewer", "agent"],
     errors: ["limit_reached"],
-    idempotency: "memory",
+    idempotency: "none",
   }),
   "login.link": defineOperation({
     name: "login.link",
@@ -82,6 +82,6 @@ export const credentialOperations = {
     output: z.object({ url: z.url(), expiresAt: Timestamp }),
     roles: ["operator"],
     errors: ["limit_reached"],
-    idempotency: "memory",
+    idempotency: "none",
   }),
 } as const;

@@ -28,6 +28,8 @@ export type Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.
    * answer holds a secret that must not reach the disk.
    */
   readonly idempotency: "none" | "stored" | "memory";
+  /** The largest body that is read for it. */
+  readonly bodyLimit: number;
   /** Keys of the input that may hold what a person typed: only their length enters what is kept about a call. */
   readonly secretInput: readonly string[];
   /** The longest a caller waits for an answer. */
@@ -37,6 +39,10 @@ export type Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.
   /** Whether agents get it as an MCP tool; the tool's name is the operation's with underscores. */
   readonly tool: boolean;
 };
+
+const BODY_LIMIT = 128 * 1024;
+/** Holds 1 MiB of input even when every character of it is written as an escape. */
+export const INPUT_BODY_LIMIT = 8 * 1024 * 1024;
 
 export const COMMON_ERRORS = [
   "unauthenticated",
@@ -61,6 +67,7 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(give
     status: 200,
     errors: [],
     idempotency: reads ? "none" : "stored",
+    bodyLimit: BODY_LIMIT,
     secretInput: [],
     budgetMs: 10_000,
     cancellation: reads ? "abort" : "finish",

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { OLDER_STATUS_NAMES, SESSION_KINDS, SESSION_STATUSES } from "../domain/session.ts";
 import { AnyId, enumWithOlder, Id, Limit, Name, Timestamp } from "./common.ts";
-import { defineOperation } from "./operation.ts";
+import { defineOperation, INPUT_BODY_LIMIT } from "./operation.ts";
 
 export const WorkspaceKind = z.enum(SESSION_KINDS);
 export const WorkspaceStatus = z.enum(SESSION_STATUSES);
@@ -141,6 +141,7 @@ export const sessionOperations = {
     output: z.object({ ok: z.literal(true), bytes: z.int() }),
     roles: ["operator", "agent"],
     errors: ["not_found", "invalid_transition", "session_paused", "host_offline"],
+    bodyLimit: INPUT_BODY_LIMIT,
     secretInput: ["data", "data_b64"],
     tool: true,
   }),

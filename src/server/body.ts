@@ -4,11 +4,8 @@ import { parseStrictJson, StrictJsonError } from "../lib/strict-json.ts";
 import { AppError } from "../protocol/errors.ts";
 import { invalidRequest } from "../protocol/parse.ts";
 
-/** Holds 1 MiB of input even when every character of it is written as an escape. */
-const BODY_LIMIT = 8 * 1024 * 1024;
-
 /** Undefined for an empty body. */
-export async function readJson(request: IncomingMessage, limit = BODY_LIMIT): Promise<unknown> {
+export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
   const bytes = await readBytes(request, limit);
   if (bytes.length === 0) return undefined;
   // A page of another origin may post text/plain without asking first; JSON makes the browser ask.

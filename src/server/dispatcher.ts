@@ -81,7 +81,7 @@ export class Dispatcher {
       throw invalidRequest("Idempotency-Key", "Idempotency-Key must be 1 to 200 visible ASCII characters");
     }
     const keyed = {
-      scope: `${caller.actor.kind}:${caller.actor.id}:${op.name}`,
+      scope: scopeOf(op, caller),
       key: idempotencyKey,
       inputHash: this.#parts.digest(fingerprint(op, input)),
       keep: op.idempotency,
@@ -114,4 +114,15 @@ function fingerprint(op: Operation, input: Readonly<Record<string, unknown>>): s
     op.secretInput.includes(key) && typeof value === "string" ? value.length : value,
   ]);
   return JSON.stringify(shown);
+}
+
+/** Two roles of one name are two callers; and an answer that holds a secret is for the credential that got it. */
+function scopeOf(op: Operation, { actor, role, tokenId }: Caller): string {
+  return JSON.stringify([
+    op.name,
+    role,
+    actor.kind,
+    actor.id,
+    ...(op.idempotency === "memory" ? [tokenId ?? null] : []),
+  ]);
 }

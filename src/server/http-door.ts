@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventLog } from "../hub/ports.ts";
 import { AppError } from "../protocol/errors.ts";
 import { Sequence } from "../protocol/common.ts";
-import { pathKeys } from "../protocol/operation.ts";
+import { INPUT_BODY_LIMIT, pathKeys } from "../protocol/operation.ts";
 import type { CallName, ParsedInput } from "../protocol/operations.ts";
 import { invalidRequest, parseInput } from "../protocol/parse.ts";
 import type { Authenticator, Connection } from "./authenticate.ts";
@@ -18,6 +18,7 @@ import { sendJson, sendProblem, setSafeHeaders } from "./responses.ts";
 import { rawValues } from "./origin.ts";
 import { findRoute, inputFromQuery, type Route } from "./routes.ts";
 import { streamEvents } from "./sse.ts";
+import type { StreamLimit } from "./stream-limit.ts";
 
 /** Answers a request outside the operation table; false if it isn't for it. */
 export type PublicDoor = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean | Promise<boolean>;
@@ -35,6 +36,7 @@ export type HttpDoorParts = {
   readonly log: EventLog;
   readonly mcp: McpDoor;
   readonly publicDoors: readonly PublicDoor[];
+  readonly streams: StreamLimit;
   /** Aborted when the hub goes down. */
   readonly hubEnds: AbortSignal;
 };
@@ -70,7 +72,12 @@ export class HttpDoor {
     const route = url.pathname === "/mcp" ? undefined : findRoute(request.method ?? "GET", url.pathname);
     const caller = authenticator.authenticate(request, connection);
     if (url.pathname === "/mcp")
-      return mcp(request, response, caller, request.method === "POST" ? await readJson(request) : undefined);
+      return mcp(
+        request,
+        response,
+        caller,
+        request.method === "POST" ? await readJson(request, INPUT_BODY_LIMIT) : undefined,
+      );
     if (route === undefined) throw new AppError("not_found", { detail: `Nothing is at ${url.pathname.slice(0, 200)}` });
     if (route.operation.kind === "stream") return this.#stream(route, { request, response, url, caller });
     return this.#call(route, { request, response, url, caller });
@@ -98,6 +105,8 @@ export class HttpDoor {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const signal = AbortSignal.any([gone.signal, caller.revoked, this.#parts.hubEnds]);
+    this.#parts.streams.check(caller);
+    response.once("close", this.#parts.streams.take(caller));
     await streamEvents(this.#parts.log, { ...filter, after: lastEventId(request) ?? input.after }, response, signal);
   }
 }
@@ -121,7 +130,7 @@ async function readInput(route: Route, { request, url }: Exchange): Promise<unkn
   const { operation: op, parameters } = route;
   if (op.method === "GET" || op.method === "DELETE") return { ...inputFromQuery(op, url.searchParams), ...parameters };
   if (url.search !== "") throw invalidRequest("", `${op.method} takes its input as a JSON body`);
-  const given = await readJson(request);
+  const given = await readJson(request, op.bodyLimit);
   const body = given === undefined ? {} : given;
   if (typeof body !== "object" || body === null || Array.isArray(body)) {
     throw invalidRequest("", "The body must be a JSON object");
@@ -140,7 +149,7 @@ function idempotencyKeyOf(request: IncomingMessage): string | undefined {
 function lastEventId(request: IncomingMessage): number | undefined {
   const value = request.headers["last-event-id"];
   if (value === undefined || value === "") return undefined;
-  const parsed = Sequence.safeParse(Number(value));
+  const parsed = Sequence.safeParse(/^\d{1,16}$/.test(String(value)) ? Number(value) : undefined);
   if (!parsed.success) throw invalidRequest("Last-Event-ID", "Last-Event-ID must be a sequence number");
   return parsed.data;
 }

@@ -17,16 +17,23 @@ export type Doors = {
 
 export const LOOPBACK = "127.0.0.1";
 
+const MAX_CONNECTIONS = 4096;
+/** On one connection. */
+const MAX_UNANSWERED = 16;
+
 /** A place that listens. What arrives before its doors are open waits: the port is known only once it is ours. */
 export class Listener {
   readonly server: Server;
   /** WebSockets too, which the server itself forgets once they are upgraded. */
   readonly #sockets = new Set<Socket>();
+  readonly #unanswered = new WeakMap<Socket, number>();
   readonly #doors = Promise.withResolvers<{ readonly doors: Doors; readonly connection: Connection }>();
 
   constructor() {
     this.server = newServer();
+    this.server.maxConnections = MAX_CONNECTIONS;
     this.server.on("request", (request, response) => {
+      if (this.#isFlooding(request.socket, response)) return;
       void this.#doors.promise.then(({ doors, connection }) => doors.request(request, response, connection));
     });
     this.server.on("upgrade", (request, socket, head) => {
@@ -40,6 +47,16 @@ export class Listener {
     this.server.on("clientError", (_error, socket) => {
       if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     });
+  }
+
+  /** Requests sent ahead of their answers are all handled before anybody else's turn. */
+  #isFlooding(socket: Socket, response: ServerResponse): boolean {
+    const unanswered = (this.#unanswered.get(socket) ?? 0) + 1;
+    this.#unanswered.set(socket, unanswered);
+    response.once("close", () => this.#unanswered.set(socket, (this.#unanswered.get(socket) ?? 1) - 1));
+    if (unanswered <= MAX_UNANSWERED) return false;
+    socket.destroy();
+    return true;
   }
 
   open(doors: Doors, connection: Connection): void {

@@ -55,8 +55,11 @@ async function copyUntilExpired(
 ): Promise<number | undefined> {
   try {
     for await (const batch of log.subscribe(wanted, signal)) {
-      const text = batch.map((event) => `id: ${event.sequence}\ndata: ${JSON.stringify(event)}\n\n`).join("");
-      await write(response, text, signal);
+      // One by one: a whole batch as one text would be held for every reader that doesn't read.
+      for (const event of batch) {
+        if (signal.aborted) return undefined;
+        await write(response, `id: ${event.sequence}\ndata: ${JSON.stringify(event)}\n\n`, signal);
+      }
     }
     return undefined;
   } catch (error) {

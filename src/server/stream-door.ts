@@ -7,6 +7,7 @@ import { SUBPROTOCOL } from "../protocol/stream.ts";
 import type { Authenticator, Connection } from "./authenticate.ts";
 import type { Caller } from "./caller.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import type { StreamLimit } from "./stream-limit.ts";
 import { Viewer, type ViewerParts } from "./viewer.ts";
 
 /** A frame holds one input of at most 1 MiB, written as escapes at worst. */
@@ -15,6 +16,7 @@ const MAX_FRAME_BYTES = 8 * 1024 * 1024;
 export type StreamDoorParts = ViewerParts & {
   readonly authenticator: Authenticator;
   readonly dispatcher: Dispatcher;
+  readonly streams: StreamLimit;
   readonly hubEnds: AbortSignal;
 };
 
@@ -28,6 +30,10 @@ export class StreamDoor {
       noServer: true,
       maxPayload: MAX_FRAME_BYTES,
       perMessageDeflate: false,
+      // One frame a turn: a flood of tiny frames must not keep the hub from everything else.
+      allowSynchronousEvents: false,
+      // Answered by the viewer, which looks whether the peer reads the answers.
+      autoPong: false,
       handleProtocols: () => SUBPROTOCOL,
     });
   }
@@ -48,6 +54,8 @@ export class StreamDoor {
       refuse(socket, this.#parts.dispatcher.explain(error, "stream"));
       return;
     }
+    const release = this.#parts.streams.take(caller);
+    socket.once("close", release);
     this.#sockets.handleUpgrade(request, socket, head, (webSocket: WebSocket) => {
       new Viewer(webSocket, caller, this.#parts).start(this.#parts.hubEnds);
     });
@@ -65,6 +73,7 @@ export class StreamDoor {
     }
     const caller = authenticator.authenticateUpgrade(request, connection);
     dispatcher.admit("event.stream", caller);
+    this.#parts.streams.check(caller);
     return caller;
   }
 }

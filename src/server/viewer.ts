@@ -29,6 +29,9 @@ const LAG_EVENTS = 1000;
 const MAX_ATTACHED = 100;
 const CLOSE_REVOKED = 4401;
 const CLOSE_GOING_AWAY = 1001;
+const CLOSE_POLICY = 1008;
+const MAX_BAD_FRAMES = 100;
+const MAX_PONG_BACKLOG = 4 * 1024 * 1024;
 const USUAL_SIZE = { cols: 80, rows: 24 };
 
 type Attached = { readonly end: AbortController; readonly window: AckWindow; readonly mayType: boolean };
@@ -43,6 +46,7 @@ export class Viewer {
   readonly #attached = new Map<string, Attached>();
   #subscription: AbortController | undefined;
   #lastHeardAt = performance.now();
+  #badFrames = 0;
 
   constructor(socket: WebSocket, caller: Caller, parts: ViewerParts) {
     this.#socket = socket;
@@ -60,6 +64,7 @@ export class Viewer {
     };
     const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS);
     this.#socket.on("pong", () => (this.#lastHeardAt = performance.now()));
+    this.#socket.on("ping", (data: Buffer) => this.#answerPing(data));
     this.#socket.on("message", (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     this.#socket.on("error", () => this.#socket.terminate());
     this.#socket.on("close", () => {
@@ -68,6 +73,13 @@ export class Viewer {
     });
     closeOn(this.#caller.revoked, CLOSE_REVOKED, "revoked");
     closeOn(hubEnds, CLOSE_GOING_AWAY, "the hub goes down");
+  }
+
+  /** A peer that pings and doesn't read would have us keep all the answers. */
+  #answerPing(data: Buffer): void {
+    this.#lastHeardAt = performance.now();
+    if (this.#socket.bufferedAmount > MAX_PONG_BACKLOG) this.#socket.terminate();
+    else this.#socket.pong(data);
   }
 
   #beat(): void {
@@ -88,6 +100,8 @@ export class Viewer {
       this.#take(parseFrame(data, isBinary));
     } catch (error) {
       this.#fail(error);
+      this.#badFrames += 1;
+      if (this.#badFrames > MAX_BAD_FRAMES) this.#close(CLOSE_POLICY, "too many bad frames");
     }
   }
 

@@ -84,11 +84,12 @@ test("[HTP-3, HTP-4] bodies that two readers could read differently, or that are
   expect(await send('{"kind":"terminal","kind":"file"}')).toBe("400 invalid_request");
   expect(await send('{"kind":"terminal","\\u006bind":"file"}')).toBe("400 invalid_request");
   expect(await send('{"kind":"terminal","__proto__":{"role":"operator"}}')).toBe("400 invalid_request");
-  expect(await send(`{"kind":${"[".repeat(100_000)}${"]".repeat(100_000)}}`)).toBe("400 invalid_request");
+  expect(await send(`{"kind":${"[".repeat(30_000)}${"]".repeat(30_000)}}`)).toBe("400 invalid_request");
   expect(await send(Uint8Array.of(0x7b, 0xff, 0x7d))).toBe("400 invalid_request");
   expect(await send('{"kind":"terminal"}x')).toBe("400 invalid_request");
   expect(await send('{"kind":"terminal"}', { "content-type": "text/plain" })).toBe("400 invalid_request");
-  expect(await send(`{"kind":"terminal","title":"${"x".repeat(9 * 1024 * 1024)}"}`)).toBe("413 too_large");
+  expect(await send(`{"kind":"terminal","title":"${"x".repeat(200_000)}"}`)).toBe("413 too_large");
+  expect(await send(`{"kind":"terminal","x":[${"0,".repeat(60_000)}0]}`)).toBe("400 invalid_request");
   expect((await ask(hub.url, { path: "/sessions", token: hub.operatorToken })).body).toEqual([]);
 });
 
@@ -245,4 +246,31 @@ test("[HTP-12] a client that hangs up in the middle of its body is no fault of o
   await ask(hub.url, { path: "/sessions", token: hub.operatorToken });
 
   expect(await readFile(join(hub.dataDir, "hub.log"), "utf8")).not.toContain('"level":"error"');
+});
+
+test("[HTP-4] only input may be large, and nobody without a credential sends more than a code", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = (await create(hub, { kind: "terminal" })).body;
+  const data = "x".repeat(1024 * 1024);
+  const post = (path: string, body: object, token?: string) =>
+    ask(hub.url, { method: "POST", path, token, body }).then(verdict);
+
+  expect(await post(`/sessions/${sessionId}/input`, { data }, hub.operatorToken)).toBe("200");
+  expect(await post("/approvals", { kind: "tool", payload: { data } }, hub.operatorToken)).toBe("413 too_large");
+  expect(await post("/approvals", { kind: "tool", payload: { data: "x".repeat(40_000) } }, hub.operatorToken)).toBe(
+    "400 invalid_request",
+  );
+  expect(await post("/login", { code: "x".repeat(2000) })).toBe("413 too_large");
+});
+
+test("[HTP-12] requests sent far ahead of their answers cost their connection", async () => {
+  const hub = await startTestHub();
+  const one = `GET /whoami HTTP/1.1\r\nHost: 127.0.0.1:${hub.port}\r\n\r\n`;
+
+  const few = await rawExchange(hub.port, one.repeat(5) + one.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+  const many = await rawExchange(hub.port, one.repeat(5000));
+
+  expect(few.match(/HTTP\/1\.1 401/g)).toHaveLength(6);
+  expect((many.match(/HTTP\/1\.1 401/g) ?? []).length).toBeLessThan(5000);
+  expect(await ask(hub.url, { path: "/healthz" }).then(verdict)).toBe("200");
 });

@@ -161,7 +161,7 @@ test("[HUB-6] doctor says what works, with and without a hub", async () => {
   const running = await sidestick(["doctor", "--data-dir", dataDir, "--json"]);
 
   expect(without.code).toBe(1);
-  expect(without.stdout).toMatch(/✗ hub.*npm start/s);
+  expect(without.stdout).toMatch(/✗ hub.*npm start -- --data-dir/s);
   expect(running.code).toBe(0);
   expect(JSON.parse(running.stdout)).toMatchObject({
     ok: true,

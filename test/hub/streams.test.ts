@@ -280,7 +280,7 @@ test("[STR-8] viewers that don't read neither grow the hub nor delay others, and
   await flood();
 
   await eventually(() => expect(eventsOf(live)).toHaveLength(100));
-  expect(((await rss()) - before) / 5 / 1024 / 1024).toBeLessThan(8);
+  expect(((await rss()) - before) / 5 / 1024 / 1024).toBeLessThan(16);
   for (const viewer of stalled) viewer.socket.resume();
   await eventually(() => expect(stalled.map((it) => eventsOf(it).length)).toEqual([200, 200, 200, 200, 200]));
 });
@@ -346,4 +346,35 @@ test("[STR-7, STR-8] acknowledgements and pings pass input that waits; a flood o
 
   await eventually(() => expect(viewer.bytes().length).toBe(20_000), 60_000);
   expect(viewer.frames.map((it) => it.type)).toEqual(["pong", "attached"]);
+});
+
+test("[STR-10] too many bad frames, or pings whose answers nobody reads, end a WebSocket", async () => {
+  const hub = await startTestHub();
+  const bad = await TestViewer.open(hub.url, { token: hub.operatorToken });
+  const deaf = await TestViewer.open(hub.url, { token: hub.operatorToken });
+
+  for (let i = 0; i < 101; i += 1) bad.socket.send("x");
+  deaf.socket.pause();
+  const load = Buffer.alloc(125);
+  const pump = setInterval(() => {
+    for (let i = 0; i < 2000 && deaf.socket.readyState === deaf.socket.OPEN; i += 1) deaf.socket.ping(load);
+  }, 5);
+  onTestFinished(() => clearInterval(pump));
+
+  await eventually(() => expect(bad.closeCode).toBe(1008));
+  await eventually(
+    async () => expect((await ask(hub.url, { path: "/metrics" })).text).toContain("sidestick_viewers 0"),
+    60_000,
+  );
+}, 90_000);
+
+test("[STR-10] an actor may hold 200 streams, and others still get theirs", async () => {
+  const hub = await startTestHub();
+  const open = (token: string) => TestViewer.knock(hub.url, { token });
+
+  const opened = await Promise.all(Array.from({ length: 205 }, () => open(hub.agentToken)));
+
+  expect(opened.filter((it) => it === 429).length).toBeGreaterThanOrEqual(5);
+  expect(opened.filter((it) => it === 101).length).toBeLessThanOrEqual(200);
+  expect(await open(hub.operatorToken)).toBe(101);
 });

@@ -8,7 +8,7 @@ export function rawExchange(port: number, text: string, timeoutMs = 3000): Promi
     socket.setTimeout(timeoutMs, () => socket.destroy());
     socket.on("data", (chunk) => (answer += chunk.toString("latin1")));
     socket.on("error", (error: NodeJS.ErrnoException) =>
-      error.code === "ECONNRESET" ? resolve(answer) : reject(error),
+      ["ECONNRESET", "EPIPE"].includes(error.code ?? "") ? resolve(answer) : reject(error),
     );
     socket.on("close", () => resolve(answer));
   });

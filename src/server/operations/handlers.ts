@@ -105,8 +105,10 @@ function hubHandlers({ approvals, sessions }: Desks, facts: HubFacts) {
       return { ok: checks.every((it) => it.state !== "missing" || !it.needed), version: facts.version, checks };
     },
     "hub.reset": async (_input, { caller }) => {
-      const endedApprovals = await approvals.endAll("reset");
-      return { ok: true, endedApprovals, closedSessions: await sessions.closeAll(caller.actor, "reset") };
+      const ended = await approvals.endAll("reset");
+      const closedSessions = await sessions.closeAll(caller.actor, "reset");
+      // Once more, for what was asked while the sessions were being closed.
+      return { ok: true, closedSessions, endedApprovals: ended + (await approvals.endAll("reset")) };
     },
   } satisfies Partial<Handlers>;
 }
