@@ -57,7 +57,11 @@ export class OutputDesk {
   /** Resolves when the bytes are stored. Calls for one session keep their order. */
   async write(sessionId: string, bytes: Uint8Array): Promise<void> {
     const live = this.#live.get(sessionId);
-    if (live === undefined) throw new Error(`output of ${sessionId}, which has ended or never began`);
+    if (live === undefined || live.over) {
+      // A program's last words after it was stopped: the session's record is complete without them.
+      this.#logger.debug("output after the end of a session", { session: sessionId, bytes: bytes.length });
+      return;
+    }
     const stored = live.writing.then(() => this.#store(sessionId, live, bytes));
     live.writing = stored.catch(() => undefined);
     await stored;

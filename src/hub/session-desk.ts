@@ -34,6 +34,8 @@ export class SessionDesk {
   readonly #sessions = new Map<string, Session>();
   /** One birth in a workspace at a time: a limit that all of them pass at once is none. */
   readonly #births = new Turns();
+  /** Stopped or ended, but not yet recorded as closed: nothing is typed into them any more. */
+  readonly #ending = new Set<string>();
   /** What a session is still becoming; commands wait for it, so that create-then-pause is no race. */
   readonly #settling = new Map<string, Promise<unknown>>();
 
@@ -95,8 +97,13 @@ export class SessionDesk {
     await this.#settled(sessionId);
     if (!this.isOpen(sessionId)) throw transitionRefused(this.get(sessionId), "close");
     // Stopping takes power away, so it waits for nothing; and `closed` must be the last that is said of a session.
-    await this.#stop(session);
-    return this.#move(sessionId, by, { type: "close", reason });
+    this.#ending.add(sessionId);
+    try {
+      await this.#stop(session);
+      return await this.#move(sessionId, by, { type: "close", reason });
+    } finally {
+      this.#ending.delete(sessionId);
+    }
   }
 
   /** Closes what is open; answers how many that were. One that ends by itself meanwhile is fine. */
@@ -224,6 +231,7 @@ export class SessionDesk {
   async #end(session: Session, reason: string): Promise<void> {
     const { sessionId } = session;
     const { logger, output } = this.#parts;
+    this.#ending.add(sessionId);
     try {
       await output
         .end(sessionId)
@@ -232,6 +240,8 @@ export class SessionDesk {
     } catch (error) {
       if (isRefusal(error, "invalid_transition")) return;
       logger.error("the end of a session could not be stored", { session: sessionId, error });
+    } finally {
+      this.#ending.delete(sessionId);
     }
   }
 
@@ -253,6 +263,7 @@ export class SessionDesk {
 
   #refuseInput(sessionId: string, by: Actor): void {
     const session = this.get(sessionId);
+    if (this.#ending.has(sessionId)) throw transitionRefused({ ...session, status: "closed" }, "input");
     if (session.status === "closed") throw transitionRefused(session, "input");
     if (session.status === "paused" && by.kind !== "person") throw new AppError("session_paused", { sessionId });
   }

@@ -320,3 +320,19 @@ test("[SES-14] lists take a limit and answer the newest", async () => {
   expect(body.map((it: WorkspaceSession) => it.sessionId)).toEqual(made.slice(1).map((it) => it.sessionId));
   expect(await ask(hub.url, { path: "/sessions/nope", token: hub.operatorToken }).then(verdict)).toBe("404 not_found");
 });
+
+test("[SES-7] input that races the end of its session is refused or typed, never a fault", async () => {
+  const hub = await startTestHub();
+  const seen = new Set<string>();
+  for (let round = 0; round < 10; round += 1) {
+    const { sessionId } = await create(hub);
+    const type = (token: string) => post(hub, `/sessions/${sessionId}/input`, token, { data: "a" }).then(verdict);
+    const typing = Array.from({ length: 8 }, (_, i) => type(i % 2 === 0 ? hub.agentToken : hub.operatorToken));
+    const closing = post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
+    for (const it of await Promise.all(typing)) seen.add(it);
+    await closing;
+    expect((await events(hub, sessionId)).at(-1)?.payload.status).toBe("closed");
+  }
+
+  expect([...seen].filter((it) => !["200", "409 invalid_transition"].includes(it))).toEqual([]);
+});
