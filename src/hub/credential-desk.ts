@@ -39,6 +39,8 @@ const KEEP_ENDED_MS = 30 * 86_400_000;
 export class CredentialDesk {
   readonly #parts: CredentialDeskParts;
   readonly #byHash = new Map<string, Credential>();
+  /** Revoked, but not yet in the log. */
+  readonly #unrecorded = new Set<string>();
   readonly #ends = new Map<string, { readonly controller: AbortController; readonly timer?: Disposable }>();
 
   constructor(parts: CredentialDeskParts) {
@@ -101,9 +103,17 @@ export class CredentialDesk {
     };
     this.#byHash.set(credential.hash, revoked);
     this.#end(tokenId);
-    // Also the second time: the first may have failed to reach the disk, and a restart would bring the token back.
-    await this.#parts.store.put(revoked);
-    if (credential.revokedAt === undefined) await this.#note("revoked", revoked, by);
+    if (credential.revokedAt === undefined) this.#unrecorded.add(tokenId);
+    try {
+      // Also the second time: the first may have failed to reach the disk, and a restart would bring the token back.
+      await this.#parts.store.put(revoked);
+      if (this.#unrecorded.delete(tokenId)) await this.#note("revoked", revoked, by);
+    } catch (error) {
+      this.#unrecorded.add(tokenId);
+      const detail =
+        "The token is refused from now on, but that could not be stored: revoke it again when there is room";
+      throw new AppError("storage_unavailable", { detail }, { cause: error });
+    }
     return publicPart(revoked);
   }
 

@@ -34,6 +34,8 @@ export class SessionDesk {
   readonly #sessions = new Map<string, Session>();
   /** One birth in a workspace at a time: a limit that all of them pass at once is none. */
   readonly #births = new Turns();
+  /** Paused by a person, though that could not be recorded yet. */
+  readonly #held = new Set<string>();
   /** Stopped or ended, but not yet recorded as closed: nothing is typed into them any more. */
   readonly #ending = new Set<string>();
   /** What a session is still becoming; commands wait for it, so that create-then-pause is no race. */
@@ -81,12 +83,23 @@ export class SessionDesk {
     return (this.#sessions.get(sessionId)?.status ?? "closed") !== "closed";
   }
 
+  /** Holds agents off at once; the record follows. */
   async pause(sessionId: string, by: Actor): Promise<Session> {
-    return this.#move(sessionId, by, { type: "pause" });
+    await this.#settled(sessionId);
+    this.#held.add(sessionId);
+    try {
+      const paused = await this.#move(sessionId, by, { type: "pause" });
+      this.#held.delete(sessionId);
+      return paused;
+    } catch (error) {
+      if (!isRefusal(error, "storage_unavailable")) this.#held.delete(sessionId);
+      throw error;
+    }
   }
 
   async resume(sessionId: string, by: Actor): Promise<Session> {
-    return this.#move(sessionId, by, { type: "resume" });
+    const heldOnly = this.#held.delete(sessionId) && this.get(sessionId).status === "active";
+    return heldOnly ? this.get(sessionId) : this.#move(sessionId, by, { type: "resume" });
   }
 
   async close(sessionId: string, by: Actor, reason = "closed"): Promise<Session> {
@@ -163,6 +176,7 @@ export class SessionDesk {
     for (const session of this.list()) {
       if (session.status !== "closed" || session.updatedAt >= instant) continue;
       this.#sessions.delete(session.sessionId);
+      this.#held.delete(session.sessionId);
       this.#parts.journal.forget(session.sessionId);
     }
   }
@@ -265,7 +279,8 @@ export class SessionDesk {
     const session = this.get(sessionId);
     if (this.#ending.has(sessionId)) throw transitionRefused({ ...session, status: "closed" }, "input");
     if (session.status === "closed") throw transitionRefused(session, "input");
-    if (session.status === "paused" && by.kind !== "person") throw new AppError("session_paused", { sessionId });
+    const paused = session.status === "paused" || this.#held.has(sessionId);
+    if (paused && by.kind !== "person") throw new AppError("session_paused", { sessionId });
   }
 
   #settle(sessionId: string, becoming: Promise<unknown>): void {

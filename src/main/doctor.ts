@@ -1,5 +1,6 @@
 /** What works here, what does not, and what to do about it. `npm start` and `sidestick doctor` say the same. */
 import { access, constants, stat } from "node:fs/promises";
+import type { Journal } from "../hub/journal.ts";
 import type { SessionDriver } from "../hub/ports.ts";
 import { SESSION_KINDS } from "../domain/session.ts";
 import type { Check } from "../protocol/hub.ts";
@@ -11,17 +12,18 @@ export type HubCheckParts = {
   readonly settings: Settings;
   readonly drivers: readonly SessionDriver[];
   readonly store: SqliteStore;
+  readonly journal: Journal;
   readonly socketPath: string;
 };
 
 const MIN_NODE = 24;
 
 /** Asked of a running hub. */
-export async function hubChecks({ settings, drivers, store, socketPath }: HubCheckParts): Promise<Check[]> {
+export async function hubChecks({ settings, drivers, store, journal, socketPath }: HubCheckParts): Promise<Check[]> {
   return [
     nodeCheck(),
     await dataDirCheck(settings.dataDir),
-    storeCheck(store),
+    storeCheck(store, journal),
     { name: "operator socket", state: "ready", needed: true, detail: socketPath },
     ...kindChecks(drivers),
   ];
@@ -52,8 +54,12 @@ function nodeCheck(): Check {
   };
 }
 
-function storeCheck(store: SqliteStore): Check {
+function storeCheck(store: SqliteStore, journal: Journal): Check {
   const problem = store.problem();
+  if (problem === undefined && journal.failing) {
+    const detail = "The last write failed; nothing is lost that was answered.";
+    return { name: "store", state: "missing", needed: true, detail, remedy: `Make room for ${store.file}` };
+  }
   if (problem === undefined)
     return { name: "store", state: "ready", needed: true, detail: `SQLite ${store.sqliteVersion}, ${store.file}` };
   return {

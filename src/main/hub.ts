@@ -57,7 +57,7 @@ export async function startHub(settings: Settings, drivers: readonly SessionDriv
   const unix = await listenForOperator({ path: socketPath, peerOf: await openPeerReader(), ownerUid });
   listeners.push(unix);
 
-  const checks = () => hubChecks({ settings, drivers, store: desks.store, socketPath });
+  const checks = () => hubChecks({ settings, drivers, store: desks.store, journal: desks.journal, socketPath });
   const hub = await openDoors({ settings, desks, tcp, unix, checks, logger });
   const closing = opened.move();
   closing.defer(() => hub.ends.abort());

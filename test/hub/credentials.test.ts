@@ -341,11 +341,13 @@ test("[SEC-5] a revocation that did not reach the disk acts at once and can be r
   const { token, secret } = await desk.create({ kind: "token", role: "agent", name: "bot" }, ann);
 
   full = true;
-  await expect(desk.revoke(token.tokenId, ann)).rejects.toThrow("disk full");
+  await expect(desk.revoke(token.tokenId, ann)).rejects.toMatchObject({ code: "storage_unavailable" });
   expect(desk.recognise(secret)).toBeUndefined();
   full = false;
   await desk.revoke(token.tokenId, ann);
 
+  const recorded = (await store.events.read({ types: ["token"], limit: 10 })).map((it) => it.payload.change);
+  expect(recorded).toEqual(["created", "revoked"]);
   const restarted = new CredentialDesk(parts);
   await restarted.start();
   expect(restarted.recognise(secret)).toBeUndefined();

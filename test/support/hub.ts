@@ -77,7 +77,7 @@ export async function spawnTestHub(dataDir: string, args: readonly string[] = []
 }
 
 /** Keeps reading afterwards: a killed hub must not leave an unread pipe behind. */
-function addressOf(child: ChildProcess): Promise<string> {
+export function addressOf(child: ChildProcess): Promise<string> {
   return new Promise((resolve, reject) => {
     let url = "";
     child.once("exit", () => reject(new Error("the hub ended before it was ready")));

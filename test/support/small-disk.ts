@@ -1,0 +1,67 @@
+/** A hub whose data lies on a file system of its own, small enough to be filled. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { SidestickClient } from "../../src/client/sidestick.ts";
+import { addressOf, operatorClient, tokenOf } from "./hub.ts";
+
+/** A mount that only the hub sees, and that goes with it. */
+const [UNSHARE, ...FLAGS] = process.getuid?.() === 0 ? ["unshare", "-m"] : ["unshare", "-rm"];
+
+export function canMount(): boolean {
+  return spawnSync(UNSHARE, [...FLAGS, "sh", "-c", "mount -t tmpfs tmpfs /mnt"]).status === 0;
+}
+
+export type SmallDisk = {
+  readonly url: string;
+  readonly operator: SidestickClient;
+  readonly agentToken: string;
+  readonly fill: () => Promise<void>;
+  readonly free: () => Promise<void>;
+  readonly end: () => Promise<void>;
+};
+
+export async function spawnOnSmallDisk(): Promise<SmallDisk> {
+  const mountPoint = await mkdtemp(join(tmpdir(), "sidestick-"));
+  const script = 'mount -t tmpfs -o size=24m,mode=700 tmpfs "$1" && exec "$2" "$3" --port 0 --data-dir "$1"';
+  const hub = new URL("../composition/hub.ts", import.meta.url).pathname;
+  const args = [...FLAGS, "sh", "-c", script, "sh", mountPoint, process.execPath, hub];
+  const env = { ...process.env, XDG_CONFIG_HOME: mountPoint };
+  const child = spawn(UNSHARE, args, { stdio: ["ignore", "pipe", "inherit"], env });
+  const url = await addressOf(child);
+  // Through the hub's own eyes: nobody else sees what is mounted there.
+  const inside = `/proc/${child.pid}/root${mountPoint}`;
+  const ballast = join(inside, "ballast");
+  return {
+    url,
+    operator: operatorClient(inside),
+    agentToken: await tokenOf(inside, "agent", "bot"),
+    fill: () => fill(ballast),
+    free: () => rm(ballast),
+    end: async () => {
+      const exited = once(child, "exit");
+      child.kill("SIGKILL");
+      await exited;
+      await rm(mountPoint, { recursive: true, force: true });
+    },
+  };
+}
+
+async function fill(path: string): Promise<void> {
+  const file = await open(path, "a");
+  try {
+    for (const bytes of [64 * 1024, 1]) {
+      const block = Buffer.alloc(bytes, 1);
+      while (
+        (await file.write(block).then(
+          (it) => it.bytesWritten,
+          () => 0,
+        )) === bytes
+      );
+    }
+  } finally {
+    await file.close();
+  }
+}
