@@ -1,27 +1,11 @@
 import { expect, test } from "vitest";
 import { WorkspaceEvent } from "../../src/protocol/events.ts";
 import { WorkspaceSession } from "../../src/protocol/sessions.ts";
-import { startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
+import { startTestHub, tokenOf } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
+import { create, events, post, status } from "../support/sessions.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { eventually } from "../support/eventually.ts";
-
-async function create(hub: TestHub, body: object = {}, token = hub.operatorToken): Promise<WorkspaceSession> {
-  const answer = await ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal", ...body } });
-  expect(verdict(answer)).toBe("201");
-  return answer.body as WorkspaceSession;
-}
-
-const post = (hub: TestHub, path: string, token: string, body?: object) =>
-  ask(hub.url, { method: "POST", path, token, body });
-
-async function events(hub: TestHub, sessionId: string): Promise<WorkspaceEvent[]> {
-  const { body } = await ask(hub.url, { path: `/events?sessionId=${sessionId}`, token: hub.operatorToken });
-  return body as WorkspaceEvent[];
-}
-
-const status = async (hub: TestHub, sessionId: string): Promise<string> =>
-  (await ask(hub.url, { path: `/sessions/${sessionId}`, token: hub.operatorToken })).body.status;
 
 test("[SES-2, SES-14] a new session is created, then active, with the published fields", async () => {
   const hub = await startTestHub();
