@@ -36,7 +36,7 @@ export function tallyOf(report: Report | undefined, exitCode: number): Tally {
 }
 
 export function lastLine(tally: Tally): string {
-  return `${tally.passed} passed, ${tally.failed} failed${tally.skipped > 0 ? `, ${tally.skipped} skipped` : ""}`;
+  return `${tally.passed} passed, ${tally.failed} failed`;
 }
 
 async function main(filters: readonly string[]): Promise<void> {
@@ -51,6 +51,7 @@ async function main(filters: readonly string[]): Promise<void> {
     skipped: tests.skipped,
   };
   if (checks.length > 0) console.log(`(${checks.length} of them are steps of npm run check)`);
+  if (tally.skipped > 0) console.log(`(${tally.skipped} skipped; each says why in its title)`);
   console.log(lastLine(tally));
   process.exitCode = tally.failed > 0 ? 1 : 0;
 }
