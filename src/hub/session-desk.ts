@@ -55,7 +55,7 @@ export class SessionDesk {
   async create(config: ParsedInput<"session.create">, by: Actor): Promise<Session> {
     const workspace = this.#parts.workspaces.get(config.workspaceId);
     const driver = this.#driver(config.kind, workspace.hostId);
-    const birth: SessionBirth = { ...birthOf(config, by), sessionId: this.#parts.newId(), hostId: driver.hostId };
+    const birth: SessionBirth = { sessionId: this.#parts.newId(), ...birthOf(config, by), hostId: driver.hostId };
     const created = await this.#births.run(config.workspaceId, async () => {
       this.#refuseOverLimit(config.workspaceId, workspace.limits.maxSessions);
       await this.#record(birth.sessionId, by, () => ({ type: "create", birth }));
