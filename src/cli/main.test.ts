@@ -309,7 +309,7 @@ test("[CLI-15] doctor without a hub looks at the machine and fails", async () =>
   const json = await runCli(["doctor", "--json", "--data-dir", dataDir]);
 
   expect([code, json.code]).toEqual([1, 1]);
-  expect(stdout).toMatch(/^✗ hub: .* → Start it: npm start$/m);
+  expect(stdout).toMatch(/^✗ hub: .* → Start it: npm start -- --data-dir .*$/m);
   expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, version: readVersion() });
 });
 
