@@ -43,6 +43,8 @@ const RETRY_MS = 5000;
 export class ApprovalDesk {
   readonly #parts: ApprovalDeskParts;
   readonly #approvals = new Map<string, Approval>();
+  /** Where in the log each pending one was asked for. */
+  readonly #pending = new Map<string, number>();
   readonly #timers = new Map<string, Disposable>();
   readonly #rate: RateLimit;
   readonly #decided: string[] = [];
@@ -82,6 +84,11 @@ export class ApprovalDesk {
 
   list(status?: Approval["status"]): readonly Approval[] {
     return [...this.#approvals.values()].filter((it) => status === undefined || it.status === status);
+  }
+
+  /** The events that a restarted hub needs to know what is pending. */
+  pendingSequences(): ReadonlySet<number> {
+    return new Set(this.#pending.values());
   }
 
   get(requestId: string): Approval {
@@ -139,7 +146,11 @@ export class ApprovalDesk {
     const next = applyApproval(this.#approvals.get(requestId), event);
     if (next === undefined) return;
     this.#approvals.set(requestId, next);
-    if (next.status === "pending") return;
+    if (next.status === "pending") {
+      if (!this.#pending.has(requestId)) this.#pending.set(requestId, event.sequence);
+      return;
+    }
+    this.#pending.delete(requestId);
     this.#disarm(requestId);
     this.#decided.push(requestId);
     if (this.#decided.length > DECIDED_KEPT) this.#approvals.delete(this.#decided.shift() ?? "");

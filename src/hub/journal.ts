@@ -66,14 +66,7 @@ export async function follow(
   fold: (event: StoredEvent) => void,
 ): Promise<void> {
   const wanted = new Set<string>(types);
-  let after: number | undefined;
-  for (;;) {
-    const page = await log.read({ after, types, limit: 5000 });
-    for (const event of page) fold(event);
-    const last = page.at(-1);
-    if (last === undefined) break;
-    after = last.sequence;
-  }
+  for await (const batch of log.scan(types)) for (const event of batch) fold(event);
   log.observe((events) => {
     for (const event of events) if (wanted.has(event.type)) fold(event);
   });

@@ -39,8 +39,10 @@ export type Retention = {
   readonly activityMaxBytes: number;
   readonly auditMaxAgeMs: number;
   readonly auditMaxBytes: number;
-  /** Streams whose audit events are needed to rebuild what still lives. */
+  /** Streams that still live: their `status` and `workspace` events are needed to rebuild them. */
   readonly keep: ReadonlySet<string>;
+  /** Sequences of other events that something still waits for. */
+  readonly keepEvents: ReadonlySet<number>;
 };
 
 export type Pruned = { readonly activity: number; readonly audit: number };
@@ -60,8 +62,14 @@ export interface EventLog {
     durability: Durability,
   ): Promise<Appended>;
 
-  /** Throws `CursorExpired` when events after the cursor that the filter may match are no longer kept. */
+  /**
+   * At most `limit`, and fewer when they are large: only an empty page is the end. Throws `CursorExpired` when events
+   * after the cursor that the filter may match are no longer kept.
+   */
   read(query: EventQuery): Promise<readonly StoredEvent[]>;
+
+  /** Every kept event of these types, oldest first, in batches; ends with the newest. */
+  scan(types: readonly EventType[]): AsyncIterable<readonly StoredEvent[]>;
 
   /** The newest event of one type in one stream, if one is kept. */
   last(stream: string, type: EventType): Promise<StoredEvent | undefined>;

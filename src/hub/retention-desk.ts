@@ -5,7 +5,7 @@ import type { ApprovalDesk } from "./approval-desk.ts";
 import type { AnswerStore, ByteStore, Clock, EventLog, Retention } from "./ports.ts";
 import type { SessionDesk } from "./session-desk.ts";
 
-export type RetentionLimits = Omit<Retention, "keep"> & { readonly outputMaxBytes: number };
+export type RetentionLimits = Omit<Retention, "keep" | "keepEvents"> & { readonly outputMaxBytes: number };
 
 export type RetentionDeskParts = {
   readonly log: EventLog;
@@ -56,9 +56,8 @@ export class RetentionDesk {
   async #sweep(): Promise<void> {
     const { answers, approvals, bytes, clock, limits, log, logger, sessions } = this.#parts;
     const live = sessions.list().filter((it) => it.status !== "closed");
-    const pending = approvals.list("pending");
-    const keep = new Set([WORKSPACE_STREAM, ...live.map((it) => it.sessionId), ...pending.map((it) => it.sessionId)]);
-    const pruned = await log.prune({ ...limits, keep });
+    const keep = new Set([WORKSPACE_STREAM, ...live.map((it) => it.sessionId)]);
+    const pruned = await log.prune({ ...limits, keep, keepEvents: approvals.pendingSequences() });
     if (pruned.activity + pruned.audit > 0) logger.info("old events removed", { ...pruned });
 
     const auditFrom = new Date(clock.now() - limits.auditMaxAgeMs).toISOString();

@@ -11,6 +11,7 @@ export function eventLogContract(open: OpenLog): void {
   describe("versions", () => versionContract(open));
   describe("order and time", () => orderContract(open));
   describe("reading", () => readContract(open));
+  describe("large and single events", () => sizeContract(open));
   eventFeedContract(open);
   retentionContract(open);
 }
@@ -170,17 +171,6 @@ function readContract(open: OpenLog): void {
     expect(await read({ types: [] })).toEqual([]);
   });
 
-  test("[LOG-7] the last event of a type in a stream is found whatever came after it", async () => {
-    const it = await TestLog.open(open);
-    await it.log.append(ANN, "any", [output("1"), output("2"), status("3")], "process");
-    await it.log.append(BOB, "any", [output("4")], "process");
-
-    expect(await it.log.last(ANN, "stdout")).toMatchObject({ sequence: 2, sessionId: ANN, type: "stdout" });
-    expect(await it.log.last(ANN, "status")).toMatchObject({ sequence: 3 });
-    expect(await it.log.last(BOB, "status")).toBeUndefined();
-    expect(await it.log.last(HUB_STREAM, "stdout")).toBeUndefined();
-  });
-
   test("[LOG-7] housekeeping is read only by those who name it", async () => {
     const it = await TestLog.open(open);
     await it.log.append(HUB_STREAM, "any", [output("1"), TOKEN, status("3")], "process");
@@ -191,6 +181,43 @@ function readContract(open: OpenLog): void {
     expect(await read({ sessionId: HUB_STREAM })).toEqual([1, 3]);
     expect(await read({ types: ["token"] })).toEqual([2]);
     expect(await read({ sessionId: HUB_STREAM, types: ["token", "status"] })).toEqual([2, 3]);
+  });
+}
+
+function sizeContract(open: OpenLog): void {
+  test("[LOG-7] a page of large events ends early, has at least one, and only an empty one is the end", async () => {
+    const it = await TestLog.open(open);
+    const large = "x".repeat(3 << 20);
+    await it.write(ANN, ...Array.from({ length: 11 }, () => large));
+    await it.write(ANN, "y".repeat(20 << 20), "small", "small");
+    const pages: number[] = [];
+
+    for (let after = 0; ;) {
+      const page = await it.log.read({ after, limit: 100 });
+      if (page.length === 0) break;
+      pages.push(page.length);
+      after = page.at(-1)!.sequence;
+    }
+    const fed: number[] = [];
+    for await (const events of it.log.subscribe({ after: 0 }, new AbortController().signal)) {
+      fed.push(...events.map((event) => event.sequence));
+      if (fed.length === 14) break;
+    }
+
+    expect(pages).toEqual([5, 5, 1, 1, 2]);
+    expect(fed).toEqual(Array.from({ length: 14 }, (_, index) => index + 1));
+    expect((await it.log.last(ANN, "stdout"))?.payload).toEqual({ text: "small" });
+  });
+
+  test("[LOG-7] the last event of a type in a stream is found whatever came after it", async () => {
+    const it = await TestLog.open(open);
+    await it.log.append(ANN, "any", [output("1"), output("2"), status("3")], "process");
+    await it.log.append(BOB, "any", [output("4")], "process");
+
+    expect(await it.log.last(ANN, "stdout")).toMatchObject({ sequence: 2, sessionId: ANN, type: "stdout" });
+    expect(await it.log.last(ANN, "status")).toMatchObject({ sequence: 3 });
+    expect(await it.log.last(BOB, "status")).toBeUndefined();
+    expect(await it.log.last(HUB_STREAM, "stdout")).toBeUndefined();
   });
 }
 

@@ -1,7 +1,8 @@
-/** What every `EventLog` promises about what it removes. Rules LOG-8..LOG-10 in docs/spec/log.md. */
+/** What every `EventLog` promises about what it removes. Rules LOG-8..LOG-10 and LOG-22 in docs/spec/log.md. */
 import { describe, expect, test } from "vitest";
 import { CursorExpired, type EventLog, type Retention } from "../hub/ports.ts";
-import { ANN, BOB, type OpenLog, output, status, TestLog, TOKEN } from "../../test/store/test-log.ts";
+import { HUB_STREAM } from "../domain/event.ts";
+import { ANN, BOB, type OpenLog, output, request, status, TestLog, TOKEN } from "../../test/store/test-log.ts";
 
 const HOUR = 3_600_000;
 
@@ -11,6 +12,7 @@ const EVERYTHING: Retention = {
   auditMaxAgeMs: 24 * HOUR,
   auditMaxBytes: 1e9,
   keep: new Set(),
+  keepEvents: new Set(),
 };
 
 const NOTHING: Retention = { ...EVERYTHING, activityMaxBytes: 0, auditMaxBytes: 0 };
@@ -19,7 +21,9 @@ export function retentionContract(open: OpenLog): void {
   describe("retention", () => {
     ageContract(open);
     bytesContract(open);
+    fairnessContract(open);
     cursorContract(open);
+    readerContract(open);
     afterwardsContract(open);
   });
 }
@@ -37,15 +41,25 @@ function ageContract(open: OpenLog): void {
     expect(await kept(it.log)).toEqual([4, 5]);
   });
 
-  test("[LOG-9] audit and housekeeping of a live stream stay whatever their age, and go when it is over", async () => {
+  test("[LOG-22] the state of a live stream stays whatever its age, nothing else of it, and goes when it is over", async () => {
     const it = await TestLog.open(open);
-    await it.log.append(ANN, "any", [output("1"), status("2"), TOKEN], "process");
-    await it.log.append(BOB, "any", [output("4"), status("5"), TOKEN], "process");
+    await it.log.append(ANN, "any", [output("1"), status("2"), TOKEN, request("4")], "process");
+    await it.log.append(BOB, "any", [output("5"), status("6"), TOKEN], "process");
+    it.now += 2 * HOUR;
+    const old: Retention = { ...EVERYTHING, activityMaxAgeMs: HOUR, auditMaxAgeMs: HOUR };
 
-    expect(await it.log.prune({ ...NOTHING, keep: new Set([ANN]) })).toEqual({ activity: 2, audit: 2 });
-    expect(await kept(it.log)).toEqual([2, 3]);
-    expect(await it.log.prune(NOTHING)).toEqual({ activity: 0, audit: 2 });
+    expect(await it.log.prune({ ...old, keep: new Set([ANN]) })).toEqual({ activity: 2, audit: 4 });
+    expect(await kept(it.log)).toEqual([2]);
+    expect(await it.log.prune(old)).toEqual({ activity: 0, audit: 1 });
     expect(await kept(it.log)).toEqual([]);
+  });
+
+  test("[LOG-22] events that something waits for stay whatever their age and stream", async () => {
+    const it = await TestLog.open(open);
+    await it.log.append(ANN, "any", [request("1"), request("2"), status("3")], "process");
+
+    expect(await it.log.prune({ ...NOTHING, keepEvents: new Set([2]) })).toEqual({ activity: 0, audit: 2 });
+    expect(await kept(it.log)).toEqual([2]);
   });
 }
 
@@ -80,6 +94,57 @@ function bytesContract(open: OpenLog): void {
   });
 }
 
+function fairnessContract(open: OpenLog): void {
+  test("[LOG-9] when there is too much audit, the stream that holds the most gives up its oldest", async () => {
+    const it = await TestLog.open(open);
+    const decision = "d".repeat(1_000);
+    await it.log.append(BOB, "any", [request(decision), request(decision)], "process");
+    await it.log.append(
+      ANN,
+      "any",
+      Array.from({ length: 1_000 }, () => request(decision)),
+      "process",
+    );
+    await it.log.append(HUB_STREAM, "any", [request(decision), TOKEN], "process");
+
+    const pruned = await it.log.prune({ ...EVERYTHING, auditMaxBytes: 100_000, keep: new Set([ANN]) });
+
+    const left = await kept(it.log);
+    expect(pruned).toEqual({ activity: 0, audit: 1_004 - left.length });
+    expect([left.slice(0, 2), left.slice(-2)]).toEqual([
+      [1, 2],
+      [1_003, 1_004],
+    ]);
+    expect(left.slice(2, -2)).toEqual(
+      Array.from({ length: left.length - 4 }, (_, index) => 1_007 - left.length + index),
+    );
+    expect(left.length).toBeGreaterThan(80);
+    expect(left.length).toBeLessThan(97);
+  });
+
+  test("[LOG-9] who was let in is not driven out by what was asked of the hub", async () => {
+    const it = await TestLog.open(open);
+    const asked = Array.from({ length: 100 }, () => request("a".repeat(1_000)));
+    await it.log.append(HUB_STREAM, "any", [TOKEN, ...asked], "process");
+
+    await it.log.prune({ ...EVERYTHING, auditMaxBytes: 10_000 });
+
+    expect((await kept(it.log))[0]).toBe(1);
+  });
+
+  test("[LOG-22] state that must stay costs the others nothing, however much it is", async () => {
+    const it = await TestLog.open(open);
+    await it.log.append(BOB, "any", [request("decided")], "process");
+    await it.log.append(ANN, "any", [status("x".repeat(50_000)), request("also")], "process");
+
+    expect(await it.log.prune({ ...EVERYTHING, auditMaxBytes: 1_000, keep: new Set([ANN]) })).toEqual({
+      activity: 0,
+      audit: 0,
+    });
+    expect(await kept(it.log)).toEqual([1, 2, 3]);
+  });
+}
+
 function cursorContract(open: OpenLog): void {
   test("[LOG-8] a cursor before what is kept is refused with the oldest one; no cursor begins there", async () => {
     const it = await TestLog.open(open);
@@ -111,6 +176,34 @@ function cursorContract(open: OpenLog): void {
     expect(await sequences(it.log, { after: 3 })).toEqual([]);
   });
 
+  test("[LOG-8, LOG-12] a reader that was overtaken by retention is told, never skipped ahead", async () => {
+    const it = await TestLog.open(open);
+    const feed = it.log.subscribe({ after: 0 }, new AbortController().signal)[Symbol.asyncIterator]();
+    await it.write(ANN, "1");
+    await feed.next();
+    await it.write(ANN, "2", "3");
+    await it.log.prune(NOTHING);
+
+    await expect(feed.next()).rejects.toEqual(new CursorExpired(3));
+  });
+}
+
+function readerContract(open: OpenLog): void {
+  test("[LOG-8] a scan answers every kept event of its types, also past what is gone between them", async () => {
+    const it = await TestLog.open(open);
+    const many = Array.from({ length: 6_000 }, () => status("kept")); // more than one page
+    await it.log.append(ANN, "any", many, "process");
+    await it.log.append(BOB, "any", [status("gone"), output("gone")], "process");
+    await it.log.append(ANN, "any", [status("last")], "process");
+    await it.log.prune({ ...NOTHING, keep: new Set([ANN]) });
+
+    const seen: number[] = [];
+    for await (const batch of it.log.scan(["status"])) seen.push(...batch.map((event) => event.sequence));
+
+    expect(seen).toEqual([...many.map((_, index) => index + 1), 6_003]);
+    await expect(it.log.read({ types: ["status"], after: 1, limit: 9 })).rejects.toEqual(new CursorExpired(6_001));
+  });
+
   test("[LOG-8, LOG-11] a subscription from the oldest event passes decisions that outlived the output around them", async () => {
     const it = await TestLog.open(open);
     const total = 2_500; // more than one page
@@ -130,17 +223,6 @@ function cursorContract(open: OpenLog): void {
     }
 
     expect(found).toEqual(Array.from({ length: total }, (_, index) => index + 1));
-  });
-
-  test("[LOG-8, LOG-12] a reader that was overtaken by retention is told, never skipped ahead", async () => {
-    const it = await TestLog.open(open);
-    const feed = it.log.subscribe({ after: 0 }, new AbortController().signal)[Symbol.asyncIterator]();
-    await it.write(ANN, "1");
-    await feed.next();
-    await it.write(ANN, "2", "3");
-    await it.log.prune(NOTHING);
-
-    await expect(feed.next()).rejects.toEqual(new CursorExpired(3));
   });
 }
 
@@ -175,7 +257,7 @@ function afterwardsContract(open: OpenLog): void {
   });
 }
 
-async function sequences(log: EventLog, query: Omit<Parameters<EventLog["read"]>[0], "limit">): Promise<number[]> {
+async function sequences(log: EventLog, query: Partial<Parameters<EventLog["read"]>[0]>): Promise<number[]> {
   return (await log.read({ limit: 5_000, ...query })).map((event) => event.sequence);
 }
 

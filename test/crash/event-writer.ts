@@ -52,7 +52,13 @@ async function pruneAlways(): Promise<void> {
   const ages = { activityMaxAgeMs: 1e9, auditMaxAgeMs: 1e9 };
   if (prune === "no") return;
   for (;;) {
-    await store.events.prune({ ...ages, activityMaxBytes: 300_000, auditMaxBytes: 1e9, keep: new Set() });
+    await store.events.prune({
+      ...ages,
+      activityMaxBytes: 300_000,
+      auditMaxBytes: 1e9,
+      keep: new Set(),
+      keepEvents: new Set(),
+    });
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -3,7 +3,7 @@
  *
  *   node full-disk.ts <data-dir>
  */
-import { rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NewEvent } from "../../src/domain/event.ts";
 import { StorageFailed } from "../../src/hub/ports.ts";
@@ -101,6 +101,32 @@ async function fillWithBytes(): Promise<object> {
   };
 }
 
+/** Small appends to a log that has room of its own while nobody else has: the number of those that were stored. */
+async function appendWithoutRoom(): Promise<number> {
+  const store = await openSqliteStore(directory, { now: Date.now });
+  for (let index = 0; index < 5; index += 1) await store.events.append(STREAM, "any", [output("before")], "process");
+  fillCompletely();
+  let stored = 0;
+  for (let index = 0; index < 15; index += 1) {
+    await store.events.append(STREAM, "any", [output("during")], "process").then(
+      () => (stored += 1),
+      () => undefined,
+    );
+  }
+  rmSync(ballast);
+  await store.close();
+  return stored;
+}
+
+function fillCompletely(): void {
+  try {
+    for (;;) appendFileSync(ballast, Buffer.alloc(4_096));
+  } catch {
+    // no room is left
+  }
+}
+
 console.log(JSON.stringify({ events: await fillWithEvents() }));
 rmSync(join(directory, "events.db"));
 console.log(JSON.stringify({ bytes: await fillWithBytes() }));
+console.log(JSON.stringify({ small: await appendWithoutRoom() }));

@@ -9,7 +9,7 @@ import { linesOf } from "./victim.ts";
 const NAMESPACE = process.getuid?.() === 0 ? ["unshare", "-m"] : ["unshare", "-rm"];
 const [UNSHARE = "", ...FLAGS] = NAMESPACE;
 const canMount = spawnSync(UNSHARE, [...FLAGS, "sh", "-c", "mount -t tmpfs tmpfs /mnt"]).status === 0;
-const canLimit = spawnSync("prlimit", ["--fsize=1000000", "true"]).status === 0;
+const canLimit = spawnSync("prlimit", ["--fsize=1000000", "--nofile=64", "true"]).status === 0;
 
 test.skipIf(!canMount)(
   "[LOG-13, LOG-14, BYT-4] a full disk loses nothing, shows nothing unstored, and passes (needs mount namespaces)",
@@ -21,7 +21,7 @@ test.skipIf(!canMount)(
       stdio: ["ignore", "pipe", "inherit"],
     });
 
-    const [events = "", bytes = ""] = await linesOf(child);
+    const [events = "", bytes = "", small = ""] = await linesOf(child);
 
     expect(JSON.parse(events)).toEqual({
       events: {
@@ -38,6 +38,7 @@ test.skipIf(!canMount)(
     expect(JSON.parse(bytes)).toEqual({
       bytes: { failed: true, sizeIsAcknowledged: true, tail: "0123456789", next: 3, end: "0123456789abc" },
     });
+    expect(JSON.parse(small)).toEqual({ small: 15 });
   },
 );
 
@@ -66,5 +67,23 @@ test.skipIf(!canLimit)(
     expect(await store.integrityCheck()).toBe("ok");
     expect(store.events.head).toBeGreaterThanOrEqual(acknowledged);
     await store.close();
+  },
+);
+
+test.skipIf(!canLimit)(
+  "[BYT-12] output is refused while no file can be opened, and taken again once one can (needs prlimit)",
+  async () => {
+    const directory = await temporaryDirectory();
+    const program = [process.execPath, join(import.meta.dirname, "few-files.ts"), directory];
+    const child = spawn("prlimit", ["--nofile=64", ...program], { stdio: ["ignore", "pipe", "inherit"] });
+
+    const [line = ""] = await linesOf(child);
+
+    const refused = ["EMFILE", "EMFILE", "EMFILE", "EMFILE", "EMFILE"];
+    const streams = ["11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"];
+    expect(JSON.parse(line)).toEqual({
+      without: [refused, refused],
+      again: [{ ok: true, size: 30 }, { ok: true, size: 5 }, "0123", 5, streams],
+    });
   },
 );

@@ -39,6 +39,7 @@ async function prunedDirectory(): Promise<{ dataDir: string; oldest: number }> {
     auditMaxAgeMs: 1e12,
     auditMaxBytes: 1e12,
     keep: new Set(),
+    keepEvents: new Set(),
   });
   await store.close();
   return { dataDir, oldest: old.ok ? (old.events.at(-1)?.sequence ?? 0) : 0 };

@@ -13,6 +13,15 @@ async function create(hub: { url: string }, token: string): Promise<string> {
   return body.sessionId;
 }
 
+async function createActive(hub: TestHub): Promise<string> {
+  const sessionId = await create(hub, hub.operatorToken);
+  const path = `/sessions/${sessionId}`;
+  await eventually(async () =>
+    expect((await ask(hub.url, { path, token: hub.operatorToken })).body.status).toBe("active"),
+  );
+  return sessionId;
+}
+
 const type = (hub: TestHub, sessionId: string, data: string | Buffer) =>
   ask(hub.url, {
     method: "POST",
@@ -132,8 +141,8 @@ test("[STR-4] a page's cookie opens /stream for the hub's own page only", async 
 
 test("[STR-5] subscriptions are filtered and resumable; bad frames harm nothing", async () => {
   const hub = await startTestHub();
-  const first = await create(hub, hub.operatorToken);
-  const second = await create(hub, hub.operatorToken);
+  const first = await createActive(hub);
+  const second = await createActive(hub);
   const viewer = await TestViewer.open(hub.url, { token: hub.operatorToken });
 
   for (const bad of [

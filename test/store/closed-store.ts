@@ -1,4 +1,6 @@
-/** A SQLite store that was closed, and a way to change its file behind its back. */
+/** A SQLite store that was closed or killed, and ways to change its files behind its back. */
+import { copyFile, open } from "node:fs/promises";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -16,6 +18,30 @@ export async function closedStore(events: number): Promise<{ directory: string; 
   );
   await store.close();
   return { directory, file: store.file };
+}
+
+/** Leaves behind what a hub leaves that is killed after so many appends of one event each. */
+export async function killedStore(appends: number): Promise<{ directory: string; file: string; log: string }> {
+  const directory = await temporaryDirectory();
+  const store = await openSqliteStore(await temporaryDirectory(), { now: Date.now });
+  for (let index = 0; index < appends; index += 1) {
+    await store.events.append(ANN, "any", [output(`text ${index}`)], "process");
+  }
+  const file = join(directory, "events.db");
+  const log = `${file}-wal`;
+  await copyFile(store.file, file);
+  await copyFile(`${store.file}-wal`, log);
+  await store.close();
+  return { directory, file, log };
+}
+
+/** Changes `length` bytes of a file from `offset` on. */
+export async function damage(file: string, offset: number, length = 1): Promise<void> {
+  const handle = await open(file, "r+");
+  const { buffer } = await handle.read(Buffer.alloc(length), 0, length, offset);
+  const changed = buffer.map((byte) => byte ^ 0x5a);
+  await handle.write(changed, 0, length, offset);
+  await handle.close();
 }
 
 /** Runs SQL in the file of a store that is closed. */

@@ -18,6 +18,10 @@ export function status(text: string): NewEvent {
   return { type: "status", payload: { status: text }, source: { kind: "system", id: "hub" } };
 }
 
+export function request(text: string): NewEvent {
+  return { type: "approval_request", payload: { text }, source: { kind: "agent", id: "bot" } };
+}
+
 export const TOKEN: NewEvent = { type: "token", payload: { name: "ci" }, source: { kind: "person", id: "ann" } };
 
 export class TestLog {

@@ -6,6 +6,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type ByteStore, StorageFailed } from "../../hub/ports.ts";
 import { emptyIfMissing, SegmentedStream } from "./segmented-stream.ts";
+import { asStorageFailed } from "./storage-errors.ts";
 
 /** Streams held open: two descriptors each. */
 const OPEN_STREAMS = 64;
@@ -72,14 +73,18 @@ export class SegmentByteStore implements ByteStore {
   }
 
   async streams(): Promise<readonly string[]> {
-    const names = await readdir(this.#directory).catch(emptyIfMissing);
+    const names = await readdir(this.#directory)
+      .catch(emptyIfMissing)
+      .catch((error: unknown) => {
+        throw asStorageFailed(error, this.#directory);
+      });
     return names.filter((name) => STREAM_NAME.test(name));
   }
 
   async remove(stream: string): Promise<void> {
     await this.#inTurn(stream, async (it) => {
-      await it.forget();
       await rm(this.#path(stream), { recursive: true, force: true });
+      await it.forget();
     });
   }
 
@@ -108,6 +113,8 @@ export class SegmentByteStore implements ByteStore {
     return await this.#track(async () => {
       try {
         return await work(await slot.stream, slot);
+      } catch (error) {
+        throw asStorageFailed(error, this.#path(name));
       } finally {
         slot.users -= 1;
         this.#closeIdle();

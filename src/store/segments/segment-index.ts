@@ -47,9 +47,14 @@ export class SegmentIndex {
 
   async #open(): Promise<FileHandle> {
     const handle = await open(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
-    this.#count = await countRecords(handle);
-    this.#last = this.#count > 0 ? await readRecord(handle, this.#count - 1) : undefined;
-    return handle;
+    try {
+      this.#count = await countRecords(handle);
+      this.#last = this.#count > 0 ? await readRecord(handle, this.#count - 1) : undefined;
+      return handle;
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
   }
 
   #isDue(offset: number, at: number): boolean {

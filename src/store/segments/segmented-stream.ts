@@ -105,18 +105,21 @@ export class SegmentedStream {
     return removed;
   }
 
-  /** As if nothing had ever been stored; the files are the caller's to remove. */
+  /** As if nothing had ever been stored, once the caller has removed the files. */
   async forget(): Promise<void> {
-    await this.close();
     this.#segments = [];
     this.#torn = false;
+    await this.close();
   }
 
   async close(): Promise<void> {
     const tail = this.#tail;
     this.#tail = undefined;
-    await tail?.handle.close();
-    await tail?.index.close();
+    try {
+      await tail?.handle.close();
+    } finally {
+      await tail?.index.close();
+    }
   }
 
   async #mend(): Promise<void> {

@@ -3,6 +3,9 @@ import type { Durability, Version } from "../../hub/ports.ts";
 import type { NewEvent } from "../../domain/event.ts";
 import { ABSENT, ANY_VERSION, type AppendMessage } from "./messages.ts";
 
+/** Payload characters of one append: all of a message must fit into one string. */
+const APPEND_CHARACTERS = 1 << 28;
+
 export type AppendRequest = {
   readonly stream: string;
   readonly expected: Version | "any";
@@ -28,19 +31,17 @@ export class AppendBatch {
   add({ stream, expected, events, durability, at }: AppendRequest): number {
     // Checked before anything is taken: a malformed row would fail the whole group in the database.
     const payloads = events.map((event) => this.#encode(event));
+    const characters = payloads.reduce((sum, payload) => sum + payload.length, 0);
+    if (characters > APPEND_CHARACTERS) throw new Error(`too much for one append: ${characters} characters`);
     this.#streams.push(stream);
     this.#heads.push(expected === "any" ? ANY_VERSION : expected, at, events.length);
-    let bytes = 0;
-    for (const payload of payloads) {
-      bytes += payload.length;
-      this.#payloads.push(payload);
-    }
+    for (const payload of payloads) this.#payloads.push(payload);
     for (const event of events) {
       const type = this.#typeIds.get(event.type)!;
       this.#rows.push(type, this.#source(event), event.position ?? ABSENT, event.cursor ?? ABSENT);
     }
     this.#power ||= durability === "power";
-    return bytes;
+    return characters;
   }
 
   get isEmpty(): boolean {

@@ -17,11 +17,17 @@ import type {
 import { StorageFailed } from "../../hub/ports.ts";
 import { BATCH_EVENTS, Feed, type FeedSource, type RecentPage, type StoredPage } from "./event-feed.ts";
 import { decodePage, stampEvents } from "./event-rows.ts";
+import type { Page } from "./messages.ts";
 import { RecentEvents } from "./recent-events.ts";
 import type { StoreWorker } from "./store-worker.ts";
 
-/** Payload characters of one page for a reader that catches up: bounds what it holds in memory. */
-const PAGE_CHARACTERS = 1 << 20;
+/** Payload bytes of one page for a reader that catches up: bounds what it holds in memory. */
+const FEED_BYTES = 1 << 20;
+
+/** Payload bytes of one answer to a read: a page of the largest events must not be longer than a string can be. */
+const READ_BYTES = 1 << 24;
+
+const SCAN_EVENTS = 5000;
 
 type PageStart = { readonly after: number | undefined; readonly tolerated: number };
 
@@ -79,13 +85,24 @@ export class SqliteEventLog implements EventLog {
   }
 
   async read(query: EventQuery): Promise<readonly StoredEvent[]> {
-    const size = { limit: query.limit, maxBytes: Number.POSITIVE_INFINITY };
-    return (await this.#page(query, { after: query.after, tolerated: 0 }, size)).events;
+    const { after, limit } = query;
+    return (await this.#page(query, { after, tolerated: 0 }, { limit, maxBytes: READ_BYTES })).events;
+  }
+
+  async *scan(types: readonly EventType[]): AsyncGenerator<readonly StoredEvent[]> {
+    let from: PageStart = { after: undefined, tolerated: 0 };
+    for (;;) {
+      const page = await this.#page({ types }, from, { limit: SCAN_EVENTS, maxBytes: READ_BYTES });
+      const last = page.events.at(-1);
+      if (last === undefined) return;
+      yield page.events;
+      // What was gone when it began is no loss to it; what is removed under its hands is.
+      from = { after: last.sequence, tolerated: from.after === undefined ? page.removed : from.tolerated };
+    }
   }
 
   async last(stream: string, type: EventType): Promise<StoredEvent | undefined> {
-    const page = await this.#worker.call("last", { sessionId: stream, type });
-    return decodePage(page, this.#worker.opened.types)[0];
+    return this.#decode(await this.#worker.call("last", { sessionId: stream, type }))[0];
   }
 
   subscribe(query: Omit<EventQuery, "limit">, signal: AbortSignal): EventFeed {
@@ -93,7 +110,7 @@ export class SqliteEventLog implements EventLog {
     const source: FeedSource = {
       recent: (cursor) => this.#recentAfter(cursor, matches),
       stored: (after, tolerated) =>
-        this.#page(query, { after, tolerated }, { limit: BATCH_EVENTS, maxBytes: PAGE_CHARACTERS }),
+        this.#page(query, { after, tolerated }, { limit: BATCH_EVENTS, maxBytes: FEED_BYTES }),
       wait: (wake) => {
         this.#waiting.add(wake);
         return { [Symbol.dispose]: () => void this.#waiting.delete(wake) };
@@ -108,8 +125,9 @@ export class SqliteEventLog implements EventLog {
     return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
   }
 
-  async prune({ keep, ...limits }: Retention): Promise<Pruned> {
-    const { floor, ...pruned } = await this.#worker.call("prune", { ...limits, keep: [...keep], now: this.#now() });
+  async prune({ keep, keepEvents, ...limits }: Retention): Promise<Pruned> {
+    const stays = { keep: [...keep], keepEvents: [...keepEvents], through: this.#head };
+    const { floor, ...pruned } = await this.#worker.call("prune", { ...limits, ...stays, now: this.#now() });
     this.#recent.dropThrough(floor);
     return pruned;
   }
@@ -133,7 +151,15 @@ export class SqliteEventLog implements EventLog {
     const { sessionId, types } = filter;
     const page = await this.#worker.call("page", { ...from, ...size, sessionId, types });
     const { through, removed } = page;
-    return { events: decodePage(page, this.#worker.opened.types), through, removed };
+    return { events: this.#decode(page), through, removed };
+  }
+
+  #decode(page: Page): readonly StoredEvent[] {
+    try {
+      return decodePage(page, this.#worker.opened.types);
+    } catch (cause) {
+      throw new StorageFailed(`Reading ${this.#worker.file} failed (an event in it is damaged).`, { cause });
+    }
   }
 
   #recentAfter(cursor: number, matches: (event: StoredEvent) => boolean): RecentPage | undefined {

@@ -53,7 +53,13 @@ export type Page = {
   readonly removed: number;
 };
 
-export type PruneRequest = Omit<Retention, "keep"> & { readonly keep: readonly string[]; readonly now: number };
+export type PruneRequest = Omit<Retention, "keep" | "keepEvents"> & {
+  readonly keep: readonly string[];
+  readonly keepEvents: readonly number[];
+  /** The newest event that the caller knew of: no decision after it is removed. */
+  readonly through: number;
+  readonly now: number;
+};
 
 /** What was removed, and the largest removed sequence of all times. */
 export type PruneAnswer = Pruned & { readonly floor: number };

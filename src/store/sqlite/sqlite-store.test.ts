@@ -110,6 +110,7 @@ test("[LOG-10] freed room is used again and given back", async () => {
     auditMaxAgeMs: 1e9,
     auditMaxBytes: 1e6,
     keep: new Set<string>(),
+    keepEvents: new Set<number>(),
   };
   const sizes: number[] = [];
   for (let round = 0; round < 4; round += 1) {

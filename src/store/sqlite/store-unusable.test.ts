@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test } from "vitest";
 import { alter, closedStore } from "../../../test/store/closed-store.ts";
+import { ANN, output } from "../../../test/store/test-log.ts";
 import { temporaryDirectory } from "../../../test/support/temporary.ts";
 import { openSqliteStore, type SqliteStore } from "./sqlite-store.ts";
 import { StoreUnusable } from "./store-unusable.ts";
@@ -30,6 +31,21 @@ test("[LOG-16] a second hub on the same directory is refused, until the first is
   );
   await first.close();
   expect((await open(directory)).events.head).toBe(0);
+});
+
+test("[LOG-16] a hub that is writing is said to use the directory, never that its files are damaged", async () => {
+  const directory = await temporaryDirectory();
+  const first = await open(directory);
+  const stop = new AbortController();
+  const writing = (async () => {
+    while (!stop.signal.aborted) await first.events.append(ANN, "any", [output("x".repeat(20_000))], "process");
+  })();
+
+  const refusals = [await refusal(directory), await refusal(directory), await refusal(directory)];
+  stop.abort();
+  await writing;
+
+  expect(refusals.map((error) => error.message)).toEqual(refusals.map(() => `Another hub is using ${first.file}.`));
 });
 
 test("[LOG-16] of hubs that start at once on a new directory exactly one gets it", async () => {

@@ -16,3 +16,11 @@ export function cantOpen(file: string, reason: string, cause: unknown): StoreUnu
     { cause },
   );
 }
+
+export function damaged(file: string, reason: string, cause?: unknown): StoreUnusable {
+  return new StoreUnusable(
+    `${file} is damaged (${reason}).`,
+    "Nothing was removed. Restore the data directory from a backup, or move events.db and events.db-wal aside together to start empty.",
+    { cause },
+  );
+}

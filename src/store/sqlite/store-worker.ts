@@ -18,6 +18,7 @@ export type PendingAppend = { settle: (outcome: number) => void; reject: (error:
 
 export class StoreWorker {
   readonly opened: Opened;
+  readonly file: string;
   readonly #worker: Worker;
   readonly #typeIds: ReadonlyMap<string, number>;
   readonly #calls = new Map<number, PendingCall>();
@@ -30,8 +31,9 @@ export class StoreWorker {
   #closing: Promise<void> | undefined;
   #onDeath: () => void = () => {};
 
-  private constructor(worker: Worker, opened: Opened) {
+  private constructor(worker: Worker, file: string, opened: Opened) {
     this.#worker = worker;
+    this.file = file;
     this.opened = opened;
     this.#typeIds = new Map(opened.types.flatMap((name, id) => (name === undefined ? [] : [[name, id] as const])));
     worker.on("message", (message: FromThread) => this.#receive(message));
@@ -48,7 +50,7 @@ export class StoreWorker {
       worker.once("error", reject);
       worker.once("exit", () => reject(new Error("the store's thread ended before it had opened the store")));
     });
-    if (first.kind === "opened") return new StoreWorker(worker, first);
+    if (first.kind === "opened") return new StoreWorker(worker, data.file, first);
     // Its lock goes with the thread: whoever repairs the file must not find it still locked.
     await worker.terminate();
     if (first.kind !== "unusable") throw new Error(`unexpected first message: ${first.kind}`);

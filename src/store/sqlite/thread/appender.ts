@@ -6,7 +6,8 @@ import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { type EventType, type RetentionClass, retentionOf } from "../../../domain/event.ts";
 import { ANY_VERSION, type AppendMessage, HEAD_WIDTH, ROW_WIDTH } from "../messages.ts";
 import type { Connection } from "./connection.ts";
-import { type ClassId, type Ledger, ROW_BYTES } from "./ledger.ts";
+import { type ClassId, ROW_BYTES } from "./figures.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Sources, Stream, Streams } from "./names.ts";
 
 /** Rows per INSERT: ten bring most of the gain over one; SQLite slows down again with hundreds of parameters. */
@@ -49,6 +50,16 @@ export class Appender {
 
   /** One outcome per append, see `FromThread`. Throws when nothing of the group was stored. */
   write(messages: readonly AppendMessage[]): Float64Array {
+    try {
+      return this.#tryToWrite(messages);
+    } catch (error) {
+      // Else a full disk would refuse an append now and then, and take the next one.
+      if (!this.#connection.hasMadeRoom) throw error;
+      return this.#tryToWrite(messages);
+    }
+  }
+
+  #tryToWrite(messages: readonly AppendMessage[]): Float64Array {
     const figures = this.#ledger.figures();
     const count = messages.reduce((sum, message) => sum + message.rows.length / ROW_WIDTH, 0);
     const bytes = messages.reduce((sum, message) => sum + message.payloads.length, 0);

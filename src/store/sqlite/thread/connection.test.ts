@@ -4,7 +4,7 @@ import { temporaryDirectory } from "../../../../test/support/temporary.ts";
 import { Connection } from "./connection.ts";
 
 async function open(): Promise<Connection> {
-  const connection = Connection.open(join(await temporaryDirectory(), "events.db"));
+  const connection = Connection.open(join(await temporaryDirectory(), "events.db"), "");
   onTestFinished(() => connection.close());
   return connection;
 }

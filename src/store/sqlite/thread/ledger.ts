@@ -4,36 +4,11 @@
  * already seen. Their sequences lie below the `ceiling`, which is flushed before they are given. Rule LOG-5.
  */
 import type { StatementSync } from "node:sqlite";
-import { type Connection, damaged } from "./connection.ts";
+import type { Connection } from "./connection.ts";
+import { type ByClass, type Figures, type KeptBytes, readFigures, readMeta } from "./figures.ts";
 
 /** Sequences given per flush of the ceiling; at most so many are skipped by a loss of power. */
 const CEILING_STEP = 65_536;
-
-/** What a row costs beside its payload: its header, its index entries, its share of half-empty pages. */
-export const ROW_BYTES = 64;
-
-export const CLASSES = [0, 1, 2] as const;
-export type ClassId = (typeof CLASSES)[number];
-export type ByClass = [activity: number, audit: number, housekeeping: number];
-
-/** Housekeeping counts as audit. */
-export type KeptBytes = [activity: number, audit: number];
-
-type MetaRow = Record<
-  | "ceiling"
-  | "last"
-  | "last_at"
-  | "counted"
-  | "activity_bytes"
-  | "audit_bytes"
-  | "activity_floor"
-  | "audit_floor"
-  | "housekeeping_floor"
-  | "clean",
-  number
-> & { boot_id: string };
-
-type Figures = { last: number; lastAt: number; ceiling: number; bytes: KeptBytes; floors: ByClass };
 
 export class Ledger {
   /** The largest sequence given; the next one follows it. */
@@ -46,25 +21,18 @@ export class Ledger {
   /** The newest event that is stored; smaller than `last` after power was lost. */
   readonly head: number;
   readonly #save: StatementSync;
-  readonly #connection: Connection;
   readonly #bootId: string;
 
-  constructor(connection: Connection, file: string, bootId: string) {
-    this.#connection = connection;
+  constructor({ db }: Connection, file: string, bootId: string) {
     this.#bootId = bootId;
-    const meta = connection.db.prepare("SELECT * FROM meta").get() as unknown as MetaRow;
-    // The death of a process can't damage the file, and looking through all of it takes seconds; a machine's can.
-    const sameRun = bootId !== "" && meta.boot_id === bootId;
-    const doubtful = meta.clean === 0 && !sameRun;
-    if (doubtful) refuseDamage(connection, file);
-    this.#load(meta);
+    const meta = readMeta(db, file, bootId);
+    this.restore(readFigures(db, meta));
     this.head = this.last;
-    if (doubtful) this.last = Math.max(this.last, this.ceiling);
-    this.#save = connection.db.prepare(
+    if (meta.isDoubtful) this.last = Math.max(this.last, this.ceiling);
+    this.#save = db.prepare(
       `UPDATE meta SET last = ?, last_at = ?, counted = ?, ceiling = ?, activity_bytes = ?, audit_bytes = ?,
        activity_floor = ?, audit_floor = ?, housekeeping_floor = ?, clean = ?, boot_id = ?`,
     );
-    connection.transaction("power", 1, () => this.save());
   }
 
   /** True if giving `count` sequences needs a higher ceiling: then `save` and flush in the same transaction. */
@@ -74,6 +42,7 @@ export class Ledger {
     return true;
   }
 
+  /** Inside a transaction. */
   save(clean: 0 | 1 = 0): void {
     const { last, lastAt, ceiling, bytes, floors } = this;
     this.#save.run(last, lastAt, last, ceiling, ...bytes, ...floors, clean, this.#bootId);
@@ -88,29 +57,4 @@ export class Ledger {
   restore(figures: Figures): void {
     Object.assign(this, figures);
   }
-
-  #load(meta: MetaRow): void {
-    const db = this.#connection.db;
-    const newest = db.prepare("SELECT sequence, at FROM events ORDER BY sequence DESC LIMIT 1").get();
-    this.last = Math.max(meta.last, Number(newest?.["sequence"] ?? 0));
-    this.lastAt = Math.max(meta.last_at, Number(newest?.["at"] ?? 0));
-    this.ceiling = meta.ceiling;
-    this.floors = [meta.activity_floor, meta.audit_floor, meta.housekeeping_floor];
-    // The sums are saved with the ceiling, not with every commit: what came after is counted again here.
-    const uncounted = db
-      .prepare(
-        `SELECT total((octet_length(payload) + ${ROW_BYTES}) * (class = 0)) AS activity,
-                total((octet_length(payload) + ${ROW_BYTES}) * (class > 0)) AS audit FROM events WHERE sequence > ?`,
-      )
-      .get(meta.counted);
-    this.bytes = [
-      meta.activity_bytes + Number(uncounted?.["activity"]),
-      meta.audit_bytes + Number(uncounted?.["audit"]),
-    ];
-  }
-}
-
-function refuseDamage(connection: Connection, file: string): void {
-  const found = connection.db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"];
-  if (found !== "ok") throw damaged(file, new Error(String(found)));
 }

@@ -16,13 +16,14 @@ import type {
 } from "../messages.ts";
 import { ROW_WIDTH } from "../messages.ts";
 import { Appender } from "./appender.ts";
-import { Connection, explain } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { Ledger } from "./ledger.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { readTypes, Sources, Streams } from "./names.ts";
 import { Pruner } from "./pruner.ts";
 import { Reader } from "./reader.ts";
 import { Answers, Credentials } from "./records.ts";
+import { explain, isFatal, textOf } from "./sqlite-errors.ts";
 
 /** Rows of one transaction: bounds how long the first append of a group waits for the others. */
 const GROUP_ROWS = 2_000;
@@ -33,6 +34,7 @@ type Handlers = {
 
 class StoreThread {
   readonly #port: MessagePort;
+  readonly #file: string;
   readonly #connection: Connection;
   readonly #appender: Appender;
   readonly #handlers: Handlers;
@@ -41,13 +43,17 @@ class StoreThread {
 
   constructor(port: MessagePort, data: ThreadData) {
     this.#port = port;
-    const connection = Connection.open(data.file);
+    this.#file = data.file;
+    const connection = Connection.open(data.file, data.bootId);
     this.#connection = connection;
     const { db } = connection;
     const ledger = new Ledger(connection, data.file, data.bootId);
     const names = { streams: new Streams(db), sources: new Sources(db), types: readTypes(db) };
     this.#appender = new Appender({ connection, ledger, ...names });
     this.#handlers = this.#calls(ledger, new Reader({ db, ledger, ...names }), names.streams);
+    // Nothing is written before everything was read and every statement fits the tables.
+    connection.transaction("power", 1, () => ledger.save());
+    connection.emptyLog();
     const sqliteVersion = String(db.prepare("SELECT sqlite_version() AS version").get()?.["version"]);
     this.#post({
       kind: "opened",
@@ -151,9 +157,10 @@ class StoreThread {
 
   #failure(error: unknown): Failure {
     const { broken } = this.#connection;
-    const message = error instanceof Error ? error.message : String(error);
+    const cause = textOf(error);
+    const message = isFatal(error) ? `Reading ${this.#file} failed (${cause}).` : cause;
     const oldest = error instanceof CursorExpired ? { oldest: error.oldest } : {};
-    return { message: broken ?? message, cause: message, fatal: broken !== undefined, ...oldest };
+    return { message: broken ?? message, cause, fatal: broken !== undefined, ...oldest };
   }
 
   #post(message: FromThread): void {

@@ -2,7 +2,7 @@
  * The schema, step by step. `user_version` counts the steps that were taken; a step is never edited once released.
  * Types, sources and streams are small integers in `events`, so that a row is little more than its payload.
  */
-import type { DatabaseSync } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { EVENT_TYPES } from "../../../domain/event.ts";
 import { StoreUnusable } from "../store-unusable.ts";
 
@@ -64,6 +64,19 @@ export const MIGRATIONS: readonly string[] = [FIRST];
 
 /** Takes the missing steps. Refuses a file that is newer than this code or not ours, before anything is changed. */
 export function migrate(db: DatabaseSync, file: string, steps = MIGRATIONS): void {
+  const from = refuseForeign(db, file, steps);
+  if (from === 0) db.exec("PRAGMA auto_vacuum = INCREMENTAL"); // can't be chosen any more once there is a table
+  db.exec("PRAGMA journal_mode = WAL");
+  for (let step = from; step < steps.length; step += 1) {
+    db.exec(
+      `BEGIN IMMEDIATE; ${steps[step]} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${step + 1}; COMMIT`,
+    );
+  }
+  nameTypes(db);
+}
+
+/** Answers how many steps were taken. Throws if the file is newer than this code or not ours. */
+export function refuseForeign(db: DatabaseSync, file: string, steps = MIGRATIONS): number {
   const from = pragma(db, "user_version");
   const foreign = from === 0 ? pragma(db, "schema_version") !== 0 : pragma(db, "application_id") !== APPLICATION_ID;
   if (foreign) {
@@ -75,21 +88,37 @@ export function migrate(db: DatabaseSync, file: string, steps = MIGRATIONS): voi
       "Run that newer version, or start with another data directory.",
     );
   }
-  if (from === 0) db.exec("PRAGMA auto_vacuum = INCREMENTAL"); // can't be chosen any more once there is a table
-  db.exec("PRAGMA journal_mode = WAL");
-  for (let step = from; step < steps.length; step += 1) {
-    db.exec(
-      `BEGIN IMMEDIATE; ${steps[step]} PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${step + 1}; COMMIT`,
-    );
-  }
-  nameTypes(db);
+  return from;
+}
+
+/** Tables and indexes that the first `version` steps made and that are gone or different. */
+export function missingParts(db: DatabaseSync, version: number): readonly string[] {
+  const fresh = new DatabaseSync(":memory:");
+  for (const step of MIGRATIONS.slice(0, version)) fresh.exec(step);
+  const found = new Set(partsOf(db).map(({ sql }) => sql));
+  const missing = partsOf(fresh).filter(({ sql }) => !found.has(sql));
+  fresh.close();
+  return missing.map(({ type, name }) => `${type} ${name}`);
+}
+
+function partsOf(db: DatabaseSync): readonly { type: string; name: string; sql: string }[] {
+  const parts = db.prepare("SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL").all();
+  return parts as unknown as { type: string; name: string; sql: string }[];
 }
 
 /** Ids of types belong to the file: the order of the list in `domain/event.ts` may change. */
 function nameTypes(db: DatabaseSync): void {
-  const insert = db.prepare("INSERT INTO types (name) VALUES (?) ON CONFLICT DO NOTHING");
+  const known = new Set(
+    db
+      .prepare("SELECT name FROM types")
+      .all()
+      .map(({ name }) => name),
+  );
+  const unknown = EVENT_TYPES.filter((type) => !known.has(type));
+  if (unknown.length === 0) return;
+  const insert = db.prepare("INSERT INTO types (name) VALUES (?)");
   db.exec("BEGIN IMMEDIATE");
-  for (const type of EVENT_TYPES) insert.run(type);
+  for (const type of unknown) insert.run(type);
   db.exec("COMMIT");
 }
 

@@ -1,6 +1,6 @@
 /** Streams, sources and types by name and by their small id in the file. */
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { ByClass } from "./ledger.ts";
+import type { ByClass } from "./figures.ts";
 
 /** Names held in memory; a hub that lives for years meets more streams than it needs at a time. */
 const CACHED = 10_000;
@@ -45,7 +45,7 @@ export class Streams {
   name(id: number): string {
     const cached = this.#nameById.get(id);
     if (cached !== undefined) return cached;
-    const name = String(this.#name.get(id)?.["name"]);
+    const name = nameIn(this.#name.get(id));
     if (this.#nameById.size >= CACHED) this.#nameById.clear();
     this.#nameById.set(id, name);
     return name;
@@ -95,7 +95,7 @@ export class Sources {
   name(id: number): string {
     const cached = this.#nameById.get(id);
     if (cached !== undefined) return cached;
-    const name = String(this.#name.get(id)?.["name"]);
+    const name = nameIn(this.#name.get(id));
     if (this.#nameById.size >= CACHED) this.#nameById.clear();
     this.#nameById.set(id, name);
     return name;
@@ -105,6 +105,11 @@ export class Sources {
     this.#idByName.clear();
     this.#nameById.clear();
   }
+}
+
+function nameIn(row: Record<string, unknown> | undefined): string {
+  if (row === undefined) throw new Error("The database is damaged: an event has no stream or source.");
+  return String(row["name"]);
 }
 
 /** Name of each type by id; ids are not dense in a file that knew other versions. */

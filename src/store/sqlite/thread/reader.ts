@@ -7,19 +7,24 @@ import { type EventType, retentionOf } from "../../../domain/event.ts";
 import { CursorExpired } from "../../../hub/ports.ts";
 import { ABSENT, type Page, PAGE_WIDTH, type PageRequest } from "../messages.ts";
 import { CLASS_IDS } from "./appender.ts";
-import { CLASSES, type ClassId, type Ledger } from "./ledger.ts";
+import { CLASSES, type ClassId } from "./figures.ts";
+import type { Ledger } from "./ledger.ts";
 import type { Sources, Streams } from "./names.ts";
 
 /** Prepared shapes of queries; a caller can ask for any subset of types. */
 const CACHED_STATEMENTS = 100;
 
 /** Rows fetched before their size is looked at: fetching all at once is twice as fast as stepping through them. */
-const CHUNK_ROWS = 200;
+const CHUNK_ROWS = 500;
 
-/** As in `Row`. */
-const COLUMNS = "sequence, at, type, source, stream, position, cursor, payload";
+/** A larger payload is fetched by itself, and only if the page has room for it: bounds what a chunk holds. */
+const SMALL_BYTES = 16 * 1024;
 
-type Row = [
+/** As in `Fetched`. */
+const COLUMNS = `sequence, at, type, source, stream, position, cursor, octet_length(payload),
+  iif(octet_length(payload) <= ${SMALL_BYTES}, payload, NULL)`;
+
+type Fetched = [
   sequence: number,
   at: number,
   type: number,
@@ -27,8 +32,11 @@ type Row = [
   stream: number,
   position: number | null,
   cursor: number | null,
-  payload: string,
+  bytes: number,
+  small: string | null,
 ];
+
+type Row = { readonly fetched: Fetched; readonly payload: string };
 
 export class Reader {
   readonly #db: DatabaseSync;
@@ -36,6 +44,7 @@ export class Reader {
   readonly #streams: Streams;
   readonly #sources: Sources;
   readonly #typeIds: ReadonlyMap<string, number>;
+  readonly #payload: StatementSync;
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(parts: {
@@ -46,6 +55,7 @@ export class Reader {
     types: readonly (string | undefined)[];
   }) {
     this.#db = parts.db;
+    this.#payload = parts.db.prepare("SELECT payload FROM events WHERE sequence = ?");
     this.#ledger = parts.ledger;
     this.#streams = parts.streams;
     this.#sources = parts.sources;
@@ -64,23 +74,11 @@ export class Reader {
 
     const ofStream = stream !== undefined;
     const statement = this.#prepare(selection(ofStream, classes, this.#typesOf(request)));
-    const rows: Row[] = [];
-    let bytes = 0;
-    let more = true;
-    while (more && rows.length < request.limit && bytes < request.maxBytes) {
-      const wanted = Math.min(
-        request.limit - rows.length,
-        Number.isFinite(request.maxBytes) ? CHUNK_ROWS : request.limit,
-      );
-      const from = rows.at(-1)?.[0] ?? after;
-      const chunk = statement.all(from, wanted, ...(ofStream ? [stream.id] : [])) as unknown as Row[];
-      for (const row of chunk) {
-        rows.push(row);
-        bytes += row[7].length;
-      }
-      more = chunk.length === wanted;
-    }
-    return this.#encode(rows, { through: more ? (rows.at(-1)?.[0] ?? after) : this.#ledger.last, removed });
+    const fetch = (from: number, count: number): Fetched[] =>
+      statement.all(from, count, ...(ofStream ? [stream.id] : [])) as unknown as Fetched[];
+    const { rows, isLast } = this.#collect(fetch, request);
+    const through = isLast ? this.#ledger.last : (rows.at(-1)?.fetched[0] ?? after);
+    return this.#encode(rows, { through, removed });
   }
 
   /** A page of the newest event of a type in a stream, or of none. */
@@ -91,7 +89,37 @@ export class Reader {
     if (stream === undefined || typeId === undefined) return this.#encode([], end);
     const where = `stream = ? AND class = ${CLASS_IDS[retentionOf(type)]} AND +type = ${typeId}`;
     const statement = this.#prepare(`SELECT ${COLUMNS} FROM events WHERE ${where} ORDER BY sequence DESC LIMIT 1`);
-    return this.#encode(statement.all(stream.id) as unknown as Row[], end);
+    const found = statement.all(stream.id) as unknown as Fetched[];
+    return this.#encode(
+      found.map((fetched) => this.#whole(fetched)),
+      end,
+    );
+  }
+
+  /** Ends where the next row would make the page too large; a page has at least one. */
+  #collect(
+    fetch: (from: number, count: number) => readonly Fetched[],
+    { after = 0, limit, maxBytes }: Pick<PageRequest, "limit" | "maxBytes"> & { after?: number | undefined },
+  ): { rows: readonly Row[]; isLast: boolean } {
+    const rows: Row[] = [];
+    let bytes = 0;
+    for (let from = after; rows.length < limit;) {
+      const wanted = Math.min(limit - rows.length, CHUNK_ROWS);
+      const chunk = fetch(from, wanted);
+      for (const fetched of chunk) {
+        bytes += fetched[7];
+        if (bytes > maxBytes && rows.length > 0) return { rows, isLast: false };
+        rows.push(this.#whole(fetched));
+        [from] = fetched;
+      }
+      if (chunk.length < wanted) return { rows, isLast: true };
+    }
+    return { rows, isLast: false };
+  }
+
+  #whole(fetched: Fetched): Row {
+    const payload = fetched[8] ?? String(this.#payload.get(fetched[0])?.["payload"]);
+    return { fetched, payload };
   }
 
   #typesOf(request: PageRequest): readonly number[] | undefined {
@@ -106,7 +134,8 @@ export class Reader {
     const streamIndex = new Map<number, number>();
     const sourceIndex = new Map<number, number>();
     let at = 0;
-    for (const [sequence, time, type, source, stream, position, cursor] of rows) {
+    for (const { fetched } of rows) {
+      const [sequence, time, type, source, stream, position, cursor] = fetched;
       if (!sourceIndex.has(source)) sourceIndex.set(source, sources.push(this.#sources.name(source)) - 1);
       if (!streamIndex.has(stream)) streamIndex.set(stream, streams.push(this.#streams.name(stream)) - 1);
       numbers[at] = sequence;
@@ -118,7 +147,7 @@ export class Reader {
       numbers[at + 6] = cursor ?? ABSENT;
       at += PAGE_WIDTH;
     }
-    return { rows: numbers, streams, sources, payloads: rows.map((row) => row[7]).join(), ...end };
+    return { rows: numbers, streams, sources, payloads: rows.map((row) => row.payload).join(), ...end };
   }
 
   #prepare(sql: string): StatementSync {
