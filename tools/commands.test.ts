@@ -116,7 +116,7 @@ test("[HSE-17] the lock names no registry", () => {
 test("[HSE-17] no file names a path of somebody's home or workplace", () => {
   const paths = filesIn(ROOT, "{src,test,tools,bench,bin,docs,changes,.ci}/**/*.*", "*.{md,json,ts}", ".npmrc");
   const offenders = paths.filter((path) =>
-    /(?<![\w.~])\/(?:home|Users|work|root)\/\w/.test(readFileSync(join(ROOT, path), "utf8")),
+    /(?<![\w.~}])\/(?:home|Users|work|root)\/\w/.test(readFileSync(join(ROOT, path), "utf8")),
   );
 
   expect(offenders).toEqual([]);

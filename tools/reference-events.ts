@@ -3,7 +3,7 @@ import { z } from "zod";
 import { EVENT_TYPES, retentionOf } from "../src/domain/event.ts";
 import type { EventType } from "../src/domain/event.ts";
 import { ApprovalRequest } from "../src/protocol/approvals.ts";
-import { Id } from "../src/protocol/common.ts";
+import { AnyObject, Id } from "../src/protocol/common.ts";
 import { Token } from "../src/protocol/credentials.ts";
 import { WorkspaceSession, WorkspaceStatus } from "../src/protocol/sessions.ts";
 import { Workspace } from "../src/protocol/workspaces.ts";
@@ -15,6 +15,8 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     status: WorkspaceStatus,
     previous: WorkspaceStatus.optional().meta({ description: "Absent with `created`" }),
     reason: z.string().optional().meta({ description: "Why it was closed" }),
+    exitCode: z.int().optional().meta({ description: "Of the session's program" }),
+    signal: z.string().optional().meta({ description: "That ended it" }),
     session: WorkspaceSession.omit({
       status: true,
       createdAt: true,
@@ -30,7 +32,62 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     length: z.int().meta({ description: "How many bytes" }),
     text: z.string().optional().meta({ description: "The bytes as UTF-8, where there are at most 4096" }),
   }),
-  input: z.object({ bytes: z.int().meta({ description: "How many; not which" }) }),
+  input: z.object({
+    bytes: z.int().meta({ description: "How many" }),
+    epoch: z.int().optional().meta({ description: "Of control, at the gate" }),
+    class: z.enum(["drive", "assist"]).optional(),
+    number: z.int().optional().meta({ description: "The gate takes each once" }),
+    text: z.string().optional().meta({ description: "Only what is no secret and was echoed" }),
+  }),
+  prompt: z.object({
+    kind: z.enum(["shell", "line", "password", "line_editor", "pager", "editor", "tui", "opaque"]),
+    promptId: z.string().meta({ description: "Names this instance: for `if_prompt`" }),
+    program: z.string().optional(),
+    pid: z.int().optional(),
+    confidence: z.enum(["high", "medium", "low"]).optional(),
+    evidence: AnyObject.optional().meta({ description: "What the kernel says" }),
+    marker: z.string().optional().meta({ description: "With `shell`: `__FWS_PROMPT__ ts= cwd_b64=`, as published" }),
+    cwd: z.string().optional(),
+    exitCode: z.int().optional(),
+    integration: z.enum(["marks", "kernel", "none"]).optional(),
+    blockId: Id.optional(),
+  }),
+  agent_block_begin: z.object({
+    blockId: Id,
+    seq: z.int(),
+    cmd: z.string().meta({ description: "As it was given, redacted" }),
+    cwd: z.string().optional(),
+    cursor: z.int(),
+    interactive: z.boolean(),
+    runId: Id.optional().meta({ description: "Of an interactive run: seed 001's `session_id`" }),
+    ts: z.int(),
+  }),
+  agent_block_delta: z.object({ blockId: Id, cursor: z.int(), length: z.int() }),
+  agent_block_end: z.object({
+    blockId: Id,
+    seq: z.int(),
+    cursor: z.int(),
+    exitCode: z.int().optional(),
+    signal: z.string().optional(),
+    cwd: z.string().optional(),
+    integration: z.enum(["marks", "kernel", "none"]),
+    durationMs: z.number(),
+    runId: Id.optional(),
+    canceled: z.boolean().optional(),
+  }),
+  log_line: z.object({
+    event: z.string().meta({ description: "What happened to the terminal: `end_session`, `respawned` …" }),
+    step: z.string().optional().meta({ description: "Of ending a run" }),
+    pid: z.int().optional().meta({ description: "Of the new shell" }),
+  }),
+  quiet: z.object({ ms: z.int().meta({ description: "So long without output" }) }),
+  redacted: z.object({ ranges: z.array(z.tuple([z.int(), z.int()])).meta({ description: "Masked bytes: from, to" }) }),
+  keyframe: z.object({
+    cursor: z.int().meta({ description: "Where in the output it stands" }),
+    cols: z.int(),
+    rows: z.int(),
+    data: z.string().meta({ description: "The screen at this cursor, as a terminal draws it" }),
+  }),
   resize: z.object({ cols: z.int(), rows: z.int() }),
   approval_request: ApprovalRequest.omit({
     sessionId: true,

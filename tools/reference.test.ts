@@ -1,10 +1,10 @@
-import { expect, test } from "vitest";
-import { SidestickClient } from "../src/client/sidestick.ts";
+import { expect, test, vi } from "vitest";
+import type { SidestickClient } from "../src/client/sidestick.ts";
 import type { EventType } from "../src/domain/event.ts";
 import { ERRORS } from "../src/protocol/errors.ts";
 import { operationNames } from "../src/protocol/operations.ts";
 import { ClientFrame, ServerFrame } from "../src/protocol/stream.ts";
-import { startTestHub } from "../test/support/hub.ts";
+import { startTerminalHub } from "../test/support/terminal-hub.ts";
 import { fieldsOf } from "./json-schema-text.ts";
 import { PAYLOADS } from "./reference-events.ts";
 import { referenceFiles, referenceOffences } from "./reference.ts";
@@ -52,7 +52,14 @@ async function recordEverything(client: SidestickClient): Promise<void> {
   stream.attach(sessionId, { from: 0, input: true, ...size, onOutput: () => undefined, onAttached: attached.resolve });
   await attached.promise;
   stream.close();
-  await client.session.input({ sessionId, data: "hello" });
+  const conversation_id = "c";
+  const run = { conversation_id, wait_ms: 20_000 };
+  await client.pty.exec_block({ ...run, command: "seq 1 300000; echo ghp_''0123456789abcdefghij0123456789abcdefgh" });
+  await client.pty.exec_interactive({ ...run, command: "cat" });
+  await client.pty.send({ conversation_id, data: "hello\r" });
+  await client.pty.end_session({ conversation_id });
+  await client.pty.exec_block({ ...run, command: "sleep 0.1" });
+  await vi.waitFor(async () => expect(await client.event.list({ types: ["keyframe"] })).not.toEqual([]), 15_000);
   const { requestId } = await client.approval.request({ sessionId, kind: "tool", payload: { command: "ls" } });
   await client.approval.resolve({ requestId, status: "approved", reason: "go ahead" });
   await client.session.close({ sessionId });
@@ -60,14 +67,14 @@ async function recordEverything(client: SidestickClient): Promise<void> {
 }
 
 test("[HSE-13] payloads are what the reference says they are, and no other types are recorded", async () => {
-  const { url, operatorToken: token } = await startTestHub();
-  const client = new SidestickClient({ url, token });
+  const { person: client } = await startTerminalHub();
   const told = Object.keys(PAYLOADS) as EventType[];
 
   await recordEverything(client);
 
-  const plain = await client.event.list();
-  const events = await client.event.list({ types: told });
+  const limit = 5000;
+  const plain = await client.event.list({ limit });
+  const events = await client.event.list({ types: told, limit });
   const problems = events.flatMap(({ type, payload }) => PAYLOADS[type]?.strict().safeParse(payload).error ?? []);
   expect(problems).toEqual([]);
   expect(new Set(events.map(({ type }) => type))).toEqual(new Set(told));

@@ -14,10 +14,12 @@ export type Command = {
   /** One or two words. */
   readonly name: string;
   readonly summary: string;
-  /** `<id>` must be given, `[json]` may be. */
+  /** `<id>` must be given, `[json]` may be, `<word...>` takes all that follow. */
   readonly takes: readonly string[];
   readonly options: Options;
   readonly examples: readonly string[];
+  /** Said in the help below the options. */
+  readonly notes?: readonly string[];
   /** Has its own help and options. */
   readonly isRaw?: boolean;
   /** Resolves with the exit code. */
@@ -68,6 +70,7 @@ function parse(argv: readonly string[], options: Options) {
 function checkCount(name: string, takes: readonly string[], positionals: readonly string[]): void {
   const missing = takes.filter((it) => it.startsWith("<"))[positionals.length];
   if (missing !== undefined) throw new UsageError(`"${name}" needs ${missing}.`);
+  if (takes.at(-1)?.includes("...") === true) return;
   const extra = positionals[takes.length];
   if (extra !== undefined) throw new UsageError(`"${name}" does not take "${extra}".`);
 }

@@ -1,12 +1,18 @@
 /** The command table, in the order of the help. */
 import type { Command } from "./command.ts";
+import { attach } from "./commands/attach.ts";
 import { approvalsGet, approvalsList, approve, deny } from "./commands/approvals.ts";
 import { call } from "./commands/call.ts";
+import { down } from "./commands/down.ts";
 import { doctor } from "./commands/doctor.ts";
 import { events } from "./commands/events.ts";
+import { exportCommand } from "./commands/export.ts";
+import { host } from "./commands/host.ts";
 import { loginLink } from "./commands/login-link.ts";
 import { mcp } from "./commands/mcp.ts";
 import { reset } from "./commands/reset.ts";
+import { run } from "./commands/run.ts";
+import { send } from "./commands/send.ts";
 import {
   sessionsClose,
   sessionsCreate,
@@ -15,14 +21,27 @@ import {
   sessionsPause,
   sessionsResume,
 } from "./commands/sessions.ts";
+import { blocks, end, output, screen, status } from "./commands/terminals.ts";
 import { tokenCreate, tokenList, tokenRevoke } from "./commands/token.ts";
 import { up } from "./commands/up.ts";
+import { wait } from "./commands/wait.ts";
 import { workspaces } from "./commands/workspaces.ts";
 
 export const COMMANDS: readonly Command[] = [
   up,
+  down,
   doctor,
   loginLink,
+  run,
+  attach,
+  wait,
+  send,
+  status,
+  screen,
+  output,
+  blocks,
+  end,
+  exportCommand,
   sessionsList,
   sessionsCreate,
   sessionsGet,
@@ -40,6 +59,7 @@ export const COMMANDS: readonly Command[] = [
   tokenRevoke,
   call,
   mcp,
+  host,
   reset,
 ];
 

@@ -5,6 +5,14 @@ export const EXIT = {
   usage: 2,
   unreachable: 3,
   refused: 4,
+  /** The terminal is over: what was waited for can't come. */
+  over: 5,
+  /** Control was taken away during a wait. */
+  revoked: 6,
+  /** The program waits for input. */
+  waiting: 123,
+  /** As timeout(1) says it. */
+  timeout: 124,
   interrupted: 130,
 } as const;
 

@@ -31,6 +31,7 @@ export function commandHelp(command: Command): string {
     ...optionLines(command.options),
     ...optionLines(COMMON_OPTIONS),
     "",
+    ...(command.notes ?? []).flatMap((note) => [note, ""]),
     "Examples:",
     ...command.examples.map((example) => `  ${example}`),
   ].join("\n");

@@ -24,6 +24,8 @@ export type Hub = {
   readonly startCommand: string;
   /** Without one the operator's socket makes us the operator. */
   readonly hasToken: boolean;
+  /** The same hub for `stream()`, whose WebSocket package is loaded only by those who need it. */
+  readonly streaming: () => Promise<SidestickClient>;
 };
 
 export async function chooseHub(choice: HubChoice): Promise<Hub> {
@@ -32,13 +34,19 @@ export async function chooseHub(choice: HubChoice): Promise<Hub> {
   if (choice.url !== undefined) {
     const url = readUrl(choice.url);
     const client = new SidestickClient({ url, token });
-    return { client, place: url, dataDir: undefined, startCommand: "npm start", hasToken };
+    const streaming = async () => client;
+    return { client, place: url, dataDir: undefined, startCommand: "npm start", hasToken, streaming };
   }
   const { dataDir, isDefault } = await readDataDir(choice["data-dir"]);
   const place = join(dataDir, "hub.sock");
-  const client = new SidestickClient({ url: "http://localhost", token, fetch: socketFetch(place) });
+  const options = { url: "http://localhost", token, fetch: socketFetch(place) };
+  const client = new SidestickClient(options);
+  const streaming = async (): Promise<SidestickClient> => {
+    const { webSocketThrough } = await import("./unix-web-socket.ts");
+    return new SidestickClient({ ...options, WebSocket: webSocketThrough(place) });
+  };
   const startCommand = isDefault ? "npm start" : `npm start -- --data-dir ${shellWord(dataDir)}`;
-  return { client, place, dataDir, startCommand, hasToken };
+  return { client, place, dataDir, startCommand, hasToken, streaming };
 }
 
 /** The hub reads the same settings, so both mean the same directory. */
@@ -54,7 +62,7 @@ async function readDataDir(given: string | undefined): Promise<{ dataDir: string
 }
 
 /** As a shell reads one word. */
-function shellWord(text: string): string {
+export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 

@@ -6,6 +6,8 @@ export type Option = {
   readonly help: string;
   /** What stands for the value in the help. */
   readonly value?: string;
+  /** May be given several times. */
+  readonly multiple?: boolean;
 };
 export type Options = Readonly<Record<string, Option>>;
 
@@ -43,4 +45,9 @@ export function durationSeconds(value: string, option: string): number {
     throw new UsageError(`${option} is "${value}", but should be a time such as 90s, 30m, 12h, 30d or 4w.`);
   }
   return seconds;
+}
+
+/** Seconds, also with a fraction, or a time such as `5m`; the answer is in milliseconds. */
+export function timeoutMs(value: string, option: string): number {
+  return /^\d+(?:\.\d+)?$/.test(value) ? Math.round(Number(value) * 1000) : durationSeconds(value, option) * 1000;
 }

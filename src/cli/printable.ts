@@ -10,6 +10,11 @@ export function printable(text: string): string {
   return text.replaceAll(UNSAFE, (char) => SHORT[char] ?? `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+/** The same for text of several lines: line ends and tabs stay. */
+export function printableText(text: string): string {
+  return text.replaceAll(UNSAFE, (char) => (char === "\n" || char === "\t" ? char : printable(char)));
+}
+
 /** JSON that means the same and holds nothing unsafe: `JSON.stringify` alone leaves DEL, C1 and bidi controls. */
 export function printableJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, undefined, indent);

@@ -15,7 +15,7 @@ export async function run(argv: readonly string[], terminal: Terminal): Promise<
     return await dispatch(argv, terminal);
   } catch (error) {
     const { exitCode, problem } = explain(error);
-    const told = argv.includes("--json")
+    const told = ownWords(argv).includes("--json")
       ? printableJson(problem)
       : printable(`sidestick: ${problem.detail} ${problem.remedy}`);
     terminal.note(told);
@@ -30,7 +30,7 @@ async function dispatch(argv: readonly string[], terminal: Terminal): Promise<nu
   if (first === "help") return dispatch([...rest, "--help"], terminal);
   if (first.startsWith("-")) throw new UsageError(`Options come after the command, but "${first}" is first.`);
 
-  const wantsHelp = rest.includes("--help") || rest.includes("-h");
+  const wantsHelp = ownWords(rest).some((word) => word === "--help" || word === "-h");
   const { command, args } = find(argv, wantsHelp ? {} : DEFAULTS);
   if (command === undefined) {
     const group = COMMANDS.filter(({ name }) => name.startsWith(`${first} `));
@@ -40,6 +40,12 @@ async function dispatch(argv: readonly string[], terminal: Terminal): Promise<nu
   }
   if (wantsHelp && command.isRaw !== true) return say(terminal, commandHelp(command));
   return command.run(args, terminal);
+}
+
+/** What follows `--` is somebody else's. */
+function ownWords(argv: readonly string[]): readonly string[] {
+  const end = argv.indexOf("--");
+  return end === -1 ? argv : argv.slice(0, end);
 }
 
 /** Two words are tried before one; a bare `sessions` is `sessions list`. */

@@ -20,6 +20,15 @@ export class Terminal {
     return this.#out.isTTY === true ? this.#out.columns || 80 : undefined;
   }
 
+  get isTTY(): boolean {
+    return this.#out.isTTY === true;
+  }
+
+  /** Bytes as they are, onto stdout. */
+  async write(bytes: Uint8Array): Promise<void> {
+    if (bytes.length > 0 && !this.#out.write(bytes)) await this.drained();
+  }
+
   print(text: string): void {
     this.#out.write(`${text}\n`);
   }

@@ -50,7 +50,12 @@ export type SessionCommand =
   | { readonly type: "activate" }
   | { readonly type: "pause" }
   | { readonly type: "resume" }
-  | { readonly type: "close"; readonly reason: string };
+  | {
+      readonly type: "close";
+      readonly reason: string;
+      readonly exitCode?: number | undefined;
+      readonly signal?: string | undefined;
+    };
 
 export type SessionDecision =
   | { readonly ok: true; readonly payload: JsonObject }
@@ -79,8 +84,16 @@ export function decideSession(state: Session | undefined, command: SessionComman
     payload: {
       status: rule.to,
       previous: state.status,
-      ...(command.type === "close" ? { reason: command.reason } : {}),
+      ...(command.type === "close" ? endOf(command) : {}),
     },
+  };
+}
+
+function endOf({ reason, exitCode, signal }: Extract<SessionCommand, { type: "close" }>): JsonObject {
+  return {
+    reason,
+    ...(exitCode === undefined ? {} : { exitCode }),
+    ...(signal === undefined ? {} : { signal }),
   };
 }
 

@@ -1,12 +1,17 @@
 /**
  * Output of sessions: bytes go to the byte store first, then an event says where they are, so that an event never
  * covers bytes that aren't there. Events are coalesced: output is not one log row per chunk (SES-15).
+ *
+ * `stored` is how far the bytes reach; `settled` is how far every recorded fact is known too. A viewer follows the
+ * first; a wait follows the second, or its answer would depend on which of two arrived sooner (WAI-1).
  */
 import type { Actor } from "../domain/actor.ts";
+import type { NewEvent } from "../domain/event.ts";
 import type { Logger } from "../lib/logger.ts";
 import { wholeCharacters } from "../lib/whole-characters.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Journal } from "./journal.ts";
+import { LiveOutput, type Reach } from "./live-output.ts";
 import { type ByteStore, StorageFailed } from "./ports.ts";
 
 /** At most ten `stdout` events a second for one session. */
@@ -17,26 +22,11 @@ const READ_CHUNK = 64 * 1024;
 
 export type OutputChunk = { readonly cursor: number; readonly bytes: Uint8Array };
 
-/** The output of one session that still runs. */
-type Live = {
-  readonly source: Actor;
-  readonly wake: Set<() => void>;
-  size: number;
-  announced: number;
-  lastEventAt: number;
-  timer: NodeJS.Timeout | undefined;
-  /** Writes, one after the other. */
-  writing: Promise<unknown>;
-  /** Events, one after the other: two at once would announce the same bytes twice. */
-  announcing: Promise<unknown>;
-  over: boolean;
-};
-
 export class OutputDesk {
   readonly #bytes: ByteStore;
   readonly #journal: Journal;
   readonly #logger: Logger;
-  readonly #live = new Map<string, Live>();
+  readonly #live = new Map<string, LiveOutput>();
 
   constructor(bytes: ByteStore, journal: Journal, logger: Logger) {
     this.#bytes = bytes;
@@ -44,33 +34,81 @@ export class OutputDesk {
     this.#logger = logger;
   }
 
-  /** Before a session's first byte, and again when it is taken up after a restart. */
-  async begin(sessionId: string, source: Actor): Promise<void> {
-    const [size, announced] = await Promise.all([this.#bytes.size(sessionId), this.#announcedBefore(sessionId)]);
-    const past = Promise.resolve();
-    const rest = { lastEventAt: 0, timer: undefined, writing: past, announcing: past, over: false };
-    const live: Live = { source, wake: new Set(), size, announced: Math.min(size, announced ?? size), ...rest };
+  /** Before a session's first byte, and again when it is taken up after a restart. Answers how far it is known. */
+  async begin(sessionId: string, source: Actor): Promise<{ readonly order: number; readonly cursor: number }> {
+    const [size, announced, placed] = await Promise.all([
+      this.#bytes.size(sessionId),
+      this.#announcedBefore(sessionId),
+      this.#journal.log.lastPlaced(sessionId),
+    ]);
+    const order = placed?.position ?? 0;
+    const settled = { cursor: Math.min(size, placed?.cursor ?? 0), order };
+    const live = new LiveOutput({ source, size, settled, announced: Math.min(size, announced ?? 0) });
     this.#live.set(sessionId, live);
-    if (live.announced < size) this.#schedule(sessionId, live);
+    return { order, cursor: size };
   }
 
-  /** Resolves when the bytes are stored. Calls for one session keep their order. */
-  async write(sessionId: string, bytes: Uint8Array): Promise<void> {
+  /** Stores what is new of bytes that a host tells (again). One call at a time for one session. */
+  async store(sessionId: string, cursor: number, bytes: Uint8Array): Promise<void> {
     const live = this.#live.get(sessionId);
-    if (live === undefined || live.over) {
-      // A program's last words after it was stopped: the session's record is complete without them.
-      this.#logger.debug("output after the end of a session", { session: sessionId, bytes: bytes.length });
-      return;
+    if (live === undefined || live.over) return;
+    const known = live.size - cursor;
+    if (known < 0) throw new Error(`output of ${sessionId} stands at ${live.size}; ${cursor} would leave a hole`);
+    if (known >= bytes.length) return;
+    const fresh = bytes.subarray(known);
+    try {
+      const result = await this.#bytes.append(sessionId, live.size, fresh);
+      if (!result.ok) throw new Error(`output of ${sessionId} stands at ${result.size}, not at ${live.size}`);
+      live.grow(fresh);
+    } catch (error) {
+      if (!(error instanceof StorageFailed)) throw error;
+      throw new AppError("storage_unavailable", {}, { cause: error });
     }
-    const stored = live.writing.then(() => this.#store(sessionId, live, bytes));
-    live.writing = stored.catch(() => undefined);
-    await stored;
-    for (const wake of live.wake) wake();
+  }
+
+  /** Everything up to `order` and up to the last stored byte is known now. */
+  settle(sessionId: string, order: number): void {
+    const live = this.#live.get(sessionId);
+    if (live === undefined || live.over) return;
+    live.settle(order);
     this.#schedule(sessionId, live);
   }
 
   async size(sessionId: string): Promise<number> {
     return this.#live.get(sessionId)?.size ?? (await this.#bytes.size(sessionId));
+  }
+
+  async oldest(sessionId: string): Promise<number> {
+    return this.#bytes.oldest(sessionId);
+  }
+
+  /** How far a wait may look: undefined for a session that is over, of which everything is known. */
+  settled(sessionId: string): Reach | undefined {
+    return this.#live.get(sessionId)?.settled;
+  }
+
+  /** Resolves when the settled reach has passed `seen`, the session is over, or the signal is aborted. */
+  async advanced(sessionId: string, seen: Reach, signal: AbortSignal): Promise<void> {
+    const live = this.#live.get(sessionId);
+    if (live === undefined || live.settled.order > seen.order || live.settled.cursor > seen.cursor) return;
+    await live.woken("settled", signal);
+  }
+
+  /** All of a stored range. */
+  async all(sessionId: string, from: number, to: number): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [];
+    for (let at = from; at < to;) {
+      const bytes = await this.range(sessionId, at, to - at);
+      if (bytes.length === 0) break;
+      parts.push(bytes);
+      at += bytes.length;
+    }
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  }
+
+  /** The beginning of a stored range, at most `maxBytes` of it; empty at the end. */
+  async range(sessionId: string, cursor: number, maxBytes: number): Promise<Uint8Array> {
+    return this.#live.get(sessionId)?.recent(cursor, maxBytes) ?? (await this.#bytes.read(sessionId, cursor, maxBytes));
   }
 
   /**
@@ -81,29 +119,28 @@ export class OutputDesk {
     let at = cursor;
     while (!signal.aborted) {
       const live = this.#live.get(sessionId);
-      const bytes = await this.#bytes.read(sessionId, at, READ_CHUNK);
+      const bytes = await this.range(sessionId, at, READ_CHUNK);
       if (bytes.length > 0) {
         yield { cursor: at, bytes };
         at += bytes.length;
-      } else if (live === undefined || live.over) {
+      } else if (live === undefined || live.released) {
         return;
       } else if (live.size <= at) {
-        await woken(live, signal);
+        await live.woken("stored", signal);
       }
     }
   }
 
-  /** Announces what is stored and lets readers come to their end. */
-  async end(sessionId: string): Promise<void> {
+  /** Announces all that is stored: nothing more comes. */
+  async announce(sessionId: string): Promise<void> {
     const live = this.#live.get(sessionId);
-    if (live === undefined) return;
-    try {
-      await this.#finish(sessionId, live);
-    } finally {
-      this.#live.delete(sessionId);
-      live.over = true;
-      for (const wake of live.wake) wake();
-    }
+    if (live !== undefined) await this.#finish(sessionId, live);
+  }
+
+  /** Lets readers come to their end. */
+  release(sessionId: string): void {
+    this.#live.get(sessionId)?.end();
+    this.#live.delete(sessionId);
   }
 
   /** Before the stores are closed: nothing is announced afterwards; what could not be is found at the next start. */
@@ -113,26 +150,14 @@ export class OutputDesk {
     this.#live.clear();
   }
 
-  async #finish(sessionId: string, live: Live): Promise<void> {
+  async #finish(sessionId: string, live: LiveOutput): Promise<void> {
     live.over = true;
     clearTimeout(live.timer);
-    await live.writing;
     await this.#announce(sessionId, live);
   }
 
-  async #store(sessionId: string, live: Live, bytes: Uint8Array): Promise<void> {
-    try {
-      const result = await this.#bytes.append(sessionId, live.size, bytes);
-      if (!result.ok) throw new Error(`output of ${sessionId} stands at ${result.size}, not at ${live.size}`);
-      live.size = result.size;
-    } catch (error) {
-      if (!(error instanceof StorageFailed)) throw error;
-      throw new AppError("storage_unavailable", {}, { cause: error });
-    }
-  }
-
-  #schedule(sessionId: string, live: Live): void {
-    if (live.timer !== undefined || live.over) return;
+  #schedule(sessionId: string, live: LiveOutput): void {
+    if (live.timer !== undefined || live.over || live.announced >= live.settled.cursor) return;
     const wait = Math.max(0, live.lastEventAt + COALESCE_MS - performance.now());
     live.timer = setTimeout(() => {
       live.timer = undefined;
@@ -144,27 +169,29 @@ export class OutputDesk {
     }, wait);
   }
 
-  #announce(sessionId: string, live: Live): Promise<void> {
+  #announce(sessionId: string, live: LiveOutput): Promise<void> {
     const announced = live.announcing.then(() => this.#announceNow(sessionId, live));
     live.announcing = announced.catch(() => undefined);
     return announced;
   }
 
-  async #announceNow(sessionId: string, live: Live): Promise<void> {
+  async #announceNow(sessionId: string, live: LiveOutput): Promise<void> {
     const cursor = live.announced;
-    let length = live.size - cursor;
-    if (length === 0) return;
+    // A position may be written only once all before it is: after a crash the host is asked for what comes after.
+    const { cursor: end, order } = live.settled;
+    let length = (live.over ? live.size : end) - cursor;
+    if (length <= 0) return;
     live.lastEventAt = performance.now();
     let text: { text?: string } = {};
     if (length <= TEXT_LIMIT) {
-      const bytes = await this.#bytes.read(sessionId, cursor, length);
+      const bytes = await this.all(sessionId, cursor, cursor + length);
       // A character that is still on its way waits for its rest, unless nothing more can come.
       if (!live.over) length = wholeCharacters(bytes);
       if (length === 0) return;
       text = { text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, length)) };
     }
-    const payload = { cursor, length, ...text };
-    await this.#journal.note(sessionId, "process", [{ type: "stdout", payload, source: live.source, cursor }]);
+    const event: NewEvent = { type: "stdout", payload: { cursor, length, ...text }, source: live.source, cursor };
+    await this.#journal.note(sessionId, "process", [order > 0 ? { ...event, position: order } : event]);
     live.announced = cursor + length;
   }
 
@@ -174,17 +201,4 @@ export class OutputDesk {
     const { cursor, length } = (last?.payload ?? {}) as { cursor?: number; length?: number };
     return last === undefined ? undefined : (cursor ?? 0) + (length ?? 0);
   }
-}
-
-function woken(live: Live, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      live.wake.delete(done);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    live.wake.add(done);
-    signal.addEventListener("abort", done);
-    if (signal.aborted || live.over) done();
-  });
 }

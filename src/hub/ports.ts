@@ -5,6 +5,7 @@
 import type { Actor, Role } from "../domain/actor.ts";
 import type { EventType, JsonObject, NewEvent, StoredEvent } from "../domain/event.ts";
 import type { Session, SessionKind } from "../domain/session.ts";
+import type { InputClass, SessionFrame, Size } from "../domain/session-frame.ts";
 
 /** `process`: survives the death of this process. `power`: survives the loss of power. */
 export type Durability = "process" | "power";
@@ -73,6 +74,9 @@ export interface EventLog {
 
   /** The newest event of one type in one stream, if one is kept. */
   last(stream: string, type: EventType): Promise<StoredEvent | undefined>;
+
+  /** The newest event of a stream that has a position, if one is kept: how far its host's frames were stored. */
+  lastPlaced(stream: string): Promise<StoredEvent | undefined>;
 
   /** From stored to live without a gap and without a repeat. A slow reader holds back nobody. */
   subscribe(query: Omit<EventQuery, "limit">, signal: AbortSignal): EventFeed;
@@ -158,22 +162,107 @@ export interface Clock {
   now(): number;
 }
 
-export type DriverSink = {
-  /** Output bytes; resolves when they are stored. */
-  output(bytes: Uint8Array): Promise<void>;
-  /** The thing ended by itself. */
-  ended(reason: string): void;
+/** Takes a session's frames in order; resolves when they are stored, which is what may be acknowledged. */
+export type SessionIntake = (frames: readonly SessionFrame[]) => Promise<void>;
+
+export type DriverInput = {
+  readonly bytes: Uint8Array;
+  /** Instead of bytes: names of keys, which the terminal's present modes turn into bytes. */
+  readonly keys?: readonly string[] | undefined;
+  readonly by: Actor;
+  readonly class: InputClass;
+  /** Goes in only if this prompt instance still waits. */
+  readonly ifPrompt?: string | undefined;
+  /** Refused with `shell_idle` at an idle shell prompt. */
+  readonly notAtShell?: boolean | undefined;
+  /** Never recorded, whatever the terminal echoes. */
+  readonly secret?: boolean | undefined;
 };
 
-/** Runs one kind of session. */
+export type InputTaken = {
+  readonly position: number;
+  /** Where the output stood: what it causes comes after. */
+  readonly cursor: number;
+};
+
+/** `away`: its host can't be reached now, so nobody knows. */
+export type Adoption = "running" | "gone" | "away";
+
+/**
+ * Runs one kind of session on one host. Failures that a caller may see are `AppError`s: a refusal of the gate with its
+ * code, `host_offline` when nothing was sent, `unknown_outcome` when the answer got lost.
+ */
 export interface SessionDriver {
   readonly kind: SessionKind;
   readonly hostId: string;
-  start(session: Session, sink: DriverSink): Promise<void>;
-  /** After a restart: true if the session still runs there and its output goes into `sink` again. */
-  adopt(session: Session, sink: DriverSink): Promise<boolean>;
-  input(sessionId: string, bytes: Uint8Array, by: Actor): Promise<void>;
-  resize(sessionId: string, cols: number, rows: number): Promise<void>;
-  size(sessionId: string): { readonly cols: number; readonly rows: number };
+  readonly online: boolean;
+  start(session: Session, size: Size, intake: SessionIntake): Promise<void>;
+  /**
+   * After a restart: everything after `known.order` comes into `intake` again. `running` only once all that the host
+   * had by then is stored.
+   */
+  adopt(
+    session: Session,
+    known: { readonly order: number; readonly cursor: number },
+    intake: SessionIntake,
+  ): Promise<Adoption>;
+  /** Answers the place at which the gate took it. */
+  input(sessionId: string, input: DriverInput): Promise<InputTaken>;
+  resize(sessionId: string, size: Size, by: Actor): Promise<void>;
   stop(sessionId: string): Promise<void>;
+  /** Called when the host was away and is back: what it had may be adopted again. */
+  onReturn(listener: () => void): void;
+}
+
+export type BlockRequest = {
+  readonly blockId: string;
+  /** Present: an interactive run. */
+  readonly runId?: string | undefined;
+  readonly command: string;
+  readonly cwd?: string | undefined;
+  readonly by: Actor;
+};
+
+export type BlockBegun = {
+  readonly seq: number;
+  readonly cursor: number;
+  readonly position: number;
+  /** Epoch milliseconds. */
+  readonly beganAt: number;
+};
+
+export type TerminalStatus = {
+  readonly mode: "idle" | "block_running" | "interactive";
+  readonly blockId?: string;
+  readonly runId?: string;
+  readonly pid?: number;
+  readonly shell: string;
+  readonly integration: Integration;
+  readonly cwd?: string;
+  readonly size: Size;
+};
+
+export type Integration = "marks" | "kernel" | "none";
+
+export type ScreenText = {
+  readonly lines: readonly string[];
+  readonly cursorRow: number;
+  readonly cursorCol: number;
+  readonly altScreen: boolean;
+  readonly title: string;
+  readonly size: Size;
+  readonly cursor: number;
+};
+
+/** Replays to a terminal that was just reset: then the bytes from `cursor` on continue it. */
+export type Snapshot = { readonly ansi: string; readonly size: Size; readonly cursor: number };
+
+export interface TerminalDriver extends SessionDriver {
+  readonly kind: "terminal";
+  run(sessionId: string, request: BlockRequest): Promise<BlockBegun>;
+  endRun(sessionId: string, runId: string | undefined, by: Actor): Promise<void>;
+  respawn(sessionId: string, by: Actor): Promise<void>;
+  status(sessionId: string): Promise<TerminalStatus>;
+  screen(sessionId: string): Promise<ScreenText>;
+  snapshot(sessionId: string): Promise<Snapshot>;
 }

@@ -3,7 +3,7 @@
  * hands the work to the driver of the session's kind. Rules in docs/spec/sessions.md.
  */
 import type { Actor } from "../domain/actor.ts";
-import type { NewEvent, StoredEvent } from "../domain/event.ts";
+import type { StoredEvent } from "../domain/event.ts";
 import {
   applySession,
   decideSession,
@@ -11,13 +11,15 @@ import {
   type SessionBirth,
   type SessionCommand,
 } from "../domain/session.ts";
+import type { Size } from "../domain/session-frame.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Turns } from "../lib/turns.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { ParsedInput } from "../protocol/operations.ts";
 import { follow, type Journal } from "./journal.ts";
 import type { OutputDesk } from "./output-desk.ts";
-import type { DriverSink, SessionDriver } from "./ports.ts";
+import type { DriverInput, InputTaken, SessionDriver, TerminalDriver } from "./ports.ts";
+import { type ExitFrame, SessionRunner, startSizeOf } from "./session-runner.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
 export type SessionDeskParts = {
@@ -31,11 +33,15 @@ export type SessionDeskParts = {
 
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
+  readonly #runner: SessionRunner;
   readonly #sessions = new Map<string, Session>();
+  readonly #sizes = new Map<string, Size>();
   /** One birth in a workspace at a time: a limit that all of them pass at once is none. */
   readonly #births = new Turns();
   /** Paused by a person, though that could not be recorded yet. */
   readonly #held = new Set<string>();
+  /** What agents have on its way into a session. */
+  readonly #acting = new Map<string, Set<Promise<unknown>>>();
   /** Stopped or ended, but not yet recorded as closed: nothing is typed into them any more. */
   readonly #ending = new Set<string>();
   /** What a session is still becoming; commands wait for it, so that create-then-pause is no race. */
@@ -43,25 +49,32 @@ export class SessionDesk {
 
   constructor(parts: SessionDeskParts) {
     this.#parts = parts;
+    this.#runner = new SessionRunner(parts, (session, frame) => this.#exited(session, frame));
   }
 
   /** Folds what is stored, then takes up or ends what a former hub left alive. */
   async start(): Promise<void> {
-    await follow(this.#parts.journal.log, ["status"], (event) => this.#fold(event));
-    const alive = this.list().filter((session) => session.status !== "closed");
-    await Promise.all(alive.map((session) => this.#adopt(session)));
+    await follow(this.#parts.journal.log, ["status", "resize"], (event) => this.#fold(event));
+    await this.#adoptAll(this.list());
+    for (const driver of this.#parts.drivers) {
+      driver.onReturn(() => {
+        const known = this.list().filter((it) => it.kind === driver.kind && it.hostId === driver.hostId);
+        void this.#adoptAll(known);
+      });
+    }
   }
 
   async create(config: ParsedInput<"session.create">, by: Actor): Promise<Session> {
     const workspace = this.#parts.workspaces.get(config.workspaceId);
-    const driver = this.#driver(config.kind, workspace.hostId);
+    const driver = this.#runner.driver(config.kind, workspace.hostId);
+    if (!driver.online) throw new AppError("host_offline", { hostId: driver.hostId });
     const birth: SessionBirth = { sessionId: this.#parts.newId(), ...birthOf(config, by), hostId: driver.hostId };
     const created = await this.#births.run(config.workspaceId, async () => {
       this.#refuseOverLimit(config.workspaceId, workspace.limits.maxSessions);
       await this.#record(birth.sessionId, by, () => ({ type: "create", birth }));
       return this.get(birth.sessionId);
     });
-    this.#settle(birth.sessionId, this.#activate(created, driver));
+    this.#settle(birth.sessionId, this.#activate(created));
     return created;
   }
 
@@ -89,6 +102,9 @@ export class SessionDesk {
     this.#held.add(sessionId);
     try {
       const paused = await this.#move(sessionId, by, { type: "pause" });
+      // What was on its way to the gate before is there now: after the answer nothing more gets in.
+      const acting: ReadonlySet<Promise<unknown>> = this.#acting.get(sessionId) ?? new Set();
+      await Promise.allSettled(acting);
       this.#held.delete(sessionId);
       return paused;
     } catch (error) {
@@ -112,10 +128,13 @@ export class SessionDesk {
     // Stopping takes power away, so it waits for nothing; and `closed` must be the last that is said of a session.
     this.#ending.add(sessionId);
     try {
-      await this.#stop(session);
-      return await this.#move(sessionId, by, { type: "close", reason });
+      await this.#runner.stop(session);
+      await this.#parts.output.announce(sessionId);
+      await this.#record(sessionId, by, () => ({ type: "close", reason }));
+      return this.get(sessionId);
     } finally {
       this.#ending.delete(sessionId);
+      if (!this.isOpen(sessionId)) this.#release(sessionId);
     }
   }
 
@@ -134,41 +153,31 @@ export class SessionDesk {
     return closed;
   }
 
-  async input(sessionId: string, bytes: Uint8Array, by: Actor): Promise<void> {
-    const session = await this.#settled(sessionId);
-    this.#refuseInput(sessionId, by);
-    const driver = this.#driver(session.kind, session.hostId);
-    const event: NewEvent = { type: "input", payload: { bytes: bytes.length }, source: by };
-    if (by.kind === "person") {
-      // A person's input waits for nothing, not even for the disk.
-      await this.#type(driver, sessionId, bytes, by);
-      this.#parts.journal
-        .note(sessionId, "process", [event])
-        .catch((error: unknown) => this.#parts.logger.error("input unrecorded", { session: sessionId, error }));
-      return;
-    }
-    await this.#parts.journal.record(sessionId, "process", () => {
-      this.#refuseInput(sessionId, by);
-      return event;
-    });
-    // A person may have paused the session while the record was on its way to the disk.
-    this.#refuseInput(sessionId, by);
-    await this.#type(driver, sessionId, bytes, by);
+  /** Answers the place at which the session's gate took it. The gate records it, in the order of its output. */
+  input(sessionId: string, input: DriverInput): Promise<InputTaken> {
+    const act = (session: Session) => this.#runner.driverOf(session).input(sessionId, input);
+    return this.#act(sessionId, input.by, act);
   }
 
-  async resize(sessionId: string, cols: number, rows: number): Promise<void> {
+  /** Something that this actor does in a terminal. */
+  async inTerminal<T>(sessionId: string, by: Actor, act: (driver: TerminalDriver) => Promise<T>): Promise<T> {
+    return this.#act(sessionId, by, (session) => act(this.#runner.terminal(session)));
+  }
+
+  /** For looking only; undefined when it no longer runs. */
+  async running(sessionId: string): Promise<TerminalDriver | undefined> {
+    const session = await this.#settled(sessionId);
+    return this.isOpen(sessionId) ? this.#runner.terminal(session) : undefined;
+  }
+
+  async resize(sessionId: string, size: Size, by: Actor): Promise<void> {
     const session = await this.#settled(sessionId);
     if (session.status === "closed") throw transitionRefused(session, "resize");
-    await this.#driver(session.kind, session.hostId).resize(sessionId, cols, rows);
-    const cursor = await this.#parts.output.size(sessionId);
-    const source: Actor = { kind: "host", id: session.hostId };
-    await this.#parts.journal.note(sessionId, "process", [{ type: "resize", payload: { cols, rows }, source, cursor }]);
+    await this.#runner.driverOf(session).resize(sessionId, size, by);
   }
 
-  /** Undefined for a session that no longer runs anywhere: its output can still be read. */
-  size(sessionId: string): { readonly cols: number; readonly rows: number } | undefined {
-    const session = this.get(sessionId);
-    return this.isOpen(sessionId) ? this.#driver(session.kind, session.hostId).size(sessionId) : undefined;
+  size(sessionId: string): Size {
+    return this.#sizes.get(sessionId) ?? startSizeOf(this.get(sessionId));
   }
 
   /** Drops closed sessions that retention no longer keeps. */
@@ -177,23 +186,18 @@ export class SessionDesk {
       if (session.status !== "closed" || session.updatedAt >= instant) continue;
       this.#sessions.delete(session.sessionId);
       this.#held.delete(session.sessionId);
+      this.#sizes.delete(session.sessionId);
       this.#parts.journal.forget(session.sessionId);
     }
   }
 
   #fold(event: StoredEvent): void {
+    const { cols, rows } = event.payload as Partial<Size>;
+    if (event.type === "resize" && cols !== undefined && rows !== undefined) {
+      this.#sizes.set(event.sessionId, { cols, rows });
+    }
     const next = applySession(this.#sessions.get(event.sessionId), event);
     if (next !== undefined) this.#sessions.set(event.sessionId, next);
-  }
-
-  #driver(kind: Session["kind"], hostId: string): SessionDriver {
-    const driver = this.#parts.drivers.find((it) => it.kind === kind && it.hostId === hostId);
-    if (driver !== undefined) return driver;
-    throw new AppError("kind_unavailable", {
-      kind,
-      hostId,
-      detail: `No driver for ${kind} sessions on host ${hostId}`,
-    });
   }
 
   #refuseOverLimit(workspaceId: string, maxSessions: number): void {
@@ -203,75 +207,84 @@ export class SessionDesk {
     }
   }
 
-  async #activate(session: Session, driver: SessionDriver): Promise<void> {
+  async #activate(session: Session): Promise<void> {
+    const host: Actor = { kind: "host", id: session.hostId };
     try {
-      await driver.start(session, await this.#sink(session));
-      await this.#record(session.sessionId, { kind: "host", id: driver.hostId }, () => ({ type: "activate" }));
+      await this.#runner.start(session);
+      await this.#record(session.sessionId, host, () => ({ type: "activate" }));
     } catch (error) {
       this.#parts.logger.warn("a session did not start", { session: session.sessionId, error });
-      // It may run although that could not be stored; nobody would ever end it.
-      await driver.stop(session.sessionId).catch((failure: unknown) => {
-        this.#parts.logger.error("a session could not be stopped", { session: session.sessionId, error: failure });
-      });
-      await this.#end(session, "start_failed");
+      await this.#end(session, { reason: "start_failed" });
     }
+  }
+
+  async #adoptAll(sessions: readonly Session[]): Promise<void> {
+    const alive = sessions.filter((it) => this.isOpen(it.sessionId) && !this.#ending.has(it.sessionId));
+    await Promise.all(alive.map((session) => this.#adopt(session)));
   }
 
   /** A driver that fails to take up one session costs that session, not the start of the hub. */
   async #adopt(session: Session): Promise<void> {
     const { sessionId, hostId } = session;
-    const driver = this.#parts.drivers.find((it) => it.kind === session.kind && it.hostId === hostId);
     try {
-      const alive = driver !== undefined && (await driver.adopt(session, await this.#sink(session)));
-      if (!alive) return await this.#end(session, "host_lost");
-      if (session.status !== "created") return undefined;
+      const adoption = await this.#runner.adopt(session);
+      if (adoption === "gone") return await this.#end(session, { reason: "host_lost" });
+      if (adoption === "away" || session.status !== "created") return undefined;
       return await this.#record(sessionId, { kind: "host", id: hostId }, () => ({ type: "activate" }));
     } catch (error) {
       this.#parts.logger.error("a session could not be taken up", { session: sessionId, error });
-      return this.#end(session, "host_lost");
+      return this.#end(session, { reason: "host_lost" });
     }
   }
 
-  async #sink(session: Session): Promise<DriverSink> {
-    const { sessionId } = session;
-    await this.#parts.output.begin(sessionId, { kind: "host", id: session.hostId });
-    return {
-      output: (bytes) => this.#parts.output.write(sessionId, bytes),
-      ended: (reason) => this.#settle(sessionId, this.#end(session, reason)),
-    };
+  #exited(session: Session, { reason, exitCode, signal }: ExitFrame): void {
+    if (this.#ending.has(session.sessionId)) return;
+    this.#settle(session.sessionId, this.#end(session, { reason, exitCode, signal }));
   }
 
   /** The end of a session that nobody asked for; already closed is fine. */
-  async #end(session: Session, reason: string): Promise<void> {
+  async #end(session: Session, how: Pick<ExitFrame, "reason"> & Partial<ExitFrame>): Promise<void> {
     const { sessionId } = session;
     const { logger, output } = this.#parts;
+    const { reason, exitCode, signal } = how;
     this.#ending.add(sessionId);
     try {
       await output
-        .end(sessionId)
+        .announce(sessionId)
         .catch((error: unknown) => logger.error("output unannounced", { session: sessionId, error }));
-      await this.#record(sessionId, { kind: "host", id: session.hostId }, () => ({ type: "close", reason }));
+      const close = { type: "close", reason, exitCode, signal } as const;
+      await this.#record(sessionId, { kind: "host", id: session.hostId }, () => close);
     } catch (error) {
-      if (isRefusal(error, "invalid_transition")) return;
-      logger.error("the end of a session could not be stored", { session: sessionId, error });
+      if (!isRefusal(error, "invalid_transition"))
+        logger.error("the end of a session could not be stored", { session: sessionId, error });
     } finally {
       this.#ending.delete(sessionId);
+      this.#release(sessionId);
     }
   }
 
-  async #stop({ sessionId, kind, hostId }: Session): Promise<void> {
-    const driver = this.#parts.drivers.find((it) => it.kind === kind && it.hostId === hostId);
-    await driver?.stop(sessionId);
-    await this.#parts.output.end(sessionId);
+  /** Readers come to their end only now: `closed` is the last thing they see. */
+  #release(sessionId: string): void {
+    this.#parts.output.release(sessionId);
+    this.#runner.forget(sessionId);
   }
 
-  async #type(driver: SessionDriver, sessionId: string, bytes: Uint8Array, by: Actor): Promise<void> {
+  async #act<T>(sessionId: string, by: Actor, act: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.#settled(sessionId);
+    this.#refuseInput(sessionId, by);
+    const acting = this.#acting.get(sessionId) ?? new Set();
+    this.#acting.set(sessionId, acting);
+    const action = act(session);
+    if (by.kind !== "person") acting.add(action);
     try {
-      await driver.input(sessionId, bytes, by);
+      return await action;
     } catch (error) {
       // It ended while the input was on its way: that is a refusal, no fault.
       this.#refuseInput(sessionId, by);
       throw error;
+    } finally {
+      acting.delete(action);
+      if (acting.size === 0) this.#acting.delete(sessionId);
     }
   }
 

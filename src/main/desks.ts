@@ -7,15 +7,24 @@ import { Journal } from "../hub/journal.ts";
 import { OutputDesk } from "../hub/output-desk.ts";
 import type { Clock, SessionDriver } from "../hub/ports.ts";
 import { RetentionDesk, type RetentionLimits } from "../hub/retention-desk.ts";
+import { BlockDesk } from "../hub/block-desk.ts";
+import { OutputReader } from "../hub/output-reader.ts";
+import { Redactions } from "../hub/redactions.ts";
+import { Tape } from "../hub/tape.ts";
+import { TerminalDesk } from "../hub/terminal-desk.ts";
+import { WaitDesk } from "../hub/wait-desk.ts";
 import { SessionDesk } from "../hub/session-desk.ts";
 import { WorkspaceDesk } from "../hub/workspace-desk.ts";
 import type { Logger } from "../lib/logger.ts";
+import { Patterns } from "../lib/patterns.ts";
+import { RenderedScreens } from "./rendered-screens.ts";
 import { SegmentByteStore } from "../store/segments/segment-byte-store.ts";
 import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
 
 export type DeskOptions = {
   readonly dataDir: string;
-  readonly drivers: readonly SessionDriver[];
+  /** Opened once the store is ours: a second hub on the same directory must not take the hosts from the first. */
+  readonly openDrivers: () => Promise<readonly SessionDriver[]>;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: RetentionLimits;
@@ -30,8 +39,12 @@ export const newSecret = (): string => randomBytes(32).toString("base64url");
 export const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Rejects with `StoreUnusable` when the directory can't serve; then nothing was changed. */
-export async function openDesks({ dataDir, drivers, logger, clock, limits }: DeskOptions) {
+export async function openDesks({ dataDir, openDrivers, logger, clock, limits }: DeskOptions) {
   const store = await openSqliteStore(dataDir, { now: () => clock.now() });
+  const drivers = await openDrivers().catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
   const bytes = new SegmentByteStore(dataDir, { now: () => clock.now() });
   const journal = new Journal(store.events);
   const output = new OutputDesk(bytes, journal, logger);
@@ -40,12 +53,14 @@ export async function openDesks({ dataDir, drivers, logger, clock, limits }: Des
   const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
   const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });
   const answers = new AnswerDesk(store.answers);
+  const terminal = terminalDesks({ journal, output, sessions });
   const { events: log, answers: answerStore } = store;
   const retention = new RetentionDesk({ log, bytes, answers: answerStore, sessions, approvals, clock, logger, limits });
 
   try {
     await workspaces.start();
     await credentials.start();
+    await terminal.start();
     await sessions.start();
     await approvals.start();
   } catch (error) {
@@ -60,10 +75,12 @@ export async function openDesks({ dataDir, drivers, logger, clock, limits }: Des
     approvals.stop();
     credentials.stop();
     await output.stop();
+    await terminal.close();
     await bytes.close();
     await store.close();
   };
   return {
+    drivers,
     store,
     journal,
     log,
@@ -71,10 +88,29 @@ export async function openDesks({ dataDir, drivers, logger, clock, limits }: Des
     output,
     workspaces,
     sessions,
+    terminals: terminal.desk,
     approvals,
     credentials,
     answers,
     retention,
     close,
   };
+}
+
+type TerminalParts = { readonly journal: Journal; readonly output: OutputDesk; readonly sessions: SessionDesk };
+
+function terminalDesks({ journal, output, sessions }: TerminalParts) {
+  const { log } = journal;
+  const blocks = new BlockDesk(journal);
+  const reader = new OutputReader(output, new Redactions(log));
+  const patterns = new Patterns();
+  const screens = new RenderedScreens();
+  const tape = new Tape(log, output);
+  const waits = new WaitDesk({ tape, patterns, screens, keyframe: tape.keyframe.bind(tape) });
+  const desk = new TerminalDesk({ sessions, blocks, waits, reader, newId });
+  const close = async (): Promise<void> => {
+    await patterns.close();
+    await screens.close();
+  };
+  return { desk, start: () => blocks.start(), close };
 }

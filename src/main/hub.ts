@@ -24,6 +24,14 @@ const MB = 1024 * 1024;
 
 const clock = { now: () => Date.now() };
 
+/** Drivers that are there, or the way to open them. */
+export type Drivers =
+  | readonly SessionDriver[]
+  | ((parts: {
+      readonly dataDir: string;
+      readonly logger: Logger;
+    }) => Promise<{ readonly drivers: readonly SessionDriver[]; readonly close: () => Promise<void> }>);
+
 export type RunningHub = {
   readonly url: string;
   readonly port: number;
@@ -33,14 +41,20 @@ export type RunningHub = {
 };
 
 /** Rejects when it can't start; then nothing is left open. */
-export async function startHub(settings: Settings, drivers: readonly SessionDriver[]): Promise<RunningHub> {
+export async function startHub(settings: Settings, drivers: Drivers): Promise<RunningHub> {
   await using opened = new AsyncDisposableStack();
   await makePrivateDirectory(settings.dataDir);
   const logFile = new LogFile(join(settings.dataDir, "hub.log"));
   opened.defer(() => logFile.close());
   const logger = createLogger(settings.logLevel, (line) => logFile.write(line));
   const limits = limitsOf(settings);
-  const desks = await openDesks({ dataDir: settings.dataDir, drivers, logger, clock, limits });
+  const openDrivers = async (): Promise<readonly SessionDriver[]> => {
+    if (typeof drivers !== "function") return drivers;
+    const local = await drivers({ dataDir: settings.dataDir, logger });
+    opened.defer(() => local.close());
+    return local.drivers;
+  };
+  const desks = await openDesks({ dataDir: settings.dataDir, openDrivers, logger, clock, limits });
   opened.defer(async () => {
     await desks.close();
     logger.info("the hub is down");
@@ -57,7 +71,8 @@ export async function startHub(settings: Settings, drivers: readonly SessionDriv
   const unix = await listenForOperator({ path: socketPath, peerOf: await openPeerReader(), ownerUid });
   listeners.push(unix);
 
-  const checks = () => hubChecks({ settings, drivers, store: desks.store, journal: desks.journal, socketPath });
+  const checks = () =>
+    hubChecks({ settings, drivers: desks.drivers, store: desks.store, journal: desks.journal, socketPath });
   const hub = await openDoors({ settings, desks, tcp, unix, checks, logger });
   const closing = opened.move();
   closing.defer(() => hub.ends.abort());

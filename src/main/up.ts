@@ -1,13 +1,13 @@
 /** `sidestick up`: the hub in the foreground, until somebody ends it. */
-import type { SessionDriver } from "../hub/ports.ts";
 import type { Check } from "../protocol/hub.ts";
 import { StoreUnusable } from "../store/sqlite/store-unusable.ts";
-import { type RunningHub, startHub } from "./hub.ts";
+import { type Drivers, type RunningHub, startHub } from "./hub.ts";
+import { connectLocalHost, type LocalHost } from "./local-host.ts";
 import { readSettings, SettingsError, settingsHelp, type Settings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
 /** Resolves with the exit code when the hub has ended. `drivers` is for compositions other than the product's. */
-export async function runUp(argv: readonly string[], drivers: readonly SessionDriver[] = []): Promise<number> {
+export async function runUp(argv: readonly string[], drivers?: Drivers): Promise<number> {
   if (argv.includes("--help") || argv.includes("-h")) {
     console.log(settingsHelp());
     return 0;
@@ -23,8 +23,14 @@ export async function runUp(argv: readonly string[], drivers: readonly SessionDr
     return 2;
   }
   let hub: RunningHub;
+  let host: LocalHost | undefined;
+  const ownHost: Drivers = async (parts) => {
+    host = await connectLocalHost(parts);
+    const { driver, close } = host;
+    return { drivers: [driver], close: async () => close() };
+  };
   try {
-    hub = await startHub(settings, drivers);
+    hub = await startHub(settings, drivers ?? ownHost);
   } catch (error) {
     console.error(`sidestick: ${whyNot(error, settings)}`);
     return 1;
@@ -34,8 +40,17 @@ export async function runUp(argv: readonly string[], drivers: readonly SessionDr
   const signal = await asked;
   console.log(signal === "SIGINT" ? "\nThe hub goes down …" : "The hub goes down …");
   insistable();
+  if (host !== undefined) await leave(host);
   await hub.close();
   return 0;
+}
+
+/** The host goes too, unless something runs in it. */
+async function leave(host: LocalHost): Promise<void> {
+  const left = await host.shutdown("idle").catch(() => undefined);
+  if (left !== undefined && left > 0) {
+    console.log(`${left} ${left === 1 ? "session goes" : "sessions go"} on; \`sidestick down\` ends them.`);
+  }
 }
 
 async function greet(hub: RunningHub, settings: Settings): Promise<void> {

@@ -50,7 +50,11 @@ export class WorkspaceSessionManager {
   }: ManagerOptions): Promise<WorkspaceSessionManager> {
     const logger = createLogger("warn", (line) => process.stderr.write(line));
     const clock = { now: () => Date.now() };
-    return new WorkspaceSessionManager(await openDesks({ dataDir, drivers, logger, clock, limits: KEEP_ALL }), actor);
+    const openDrivers = async () => drivers;
+    return new WorkspaceSessionManager(
+      await openDesks({ dataDir, openDrivers, logger, clock, limits: KEEP_ALL }),
+      actor,
+    );
   }
 
   async createSession(config: Input<"session.create">): Promise<WorkspaceSession> {
@@ -71,11 +75,8 @@ export class WorkspaceSessionManager {
 
   async sendInput(sessionId: string, payload: { data?: string; data_b64?: string }): Promise<void> {
     const { data, data_b64 } = parse("session.input", { sessionId, ...payload });
-    await this.#desks.sessions.input(
-      sessionId,
-      data === undefined ? Buffer.from(data_b64 ?? "", "base64") : Buffer.from(data),
-      this.#actor,
-    );
+    const bytes = data === undefined ? Buffer.from(data_b64 ?? "", "base64") : Buffer.from(data);
+    await this.#desks.sessions.input(sessionId, { bytes, by: this.#actor, class: "drive" });
   }
 
   /** Events with `sequence > after`, oldest first. */

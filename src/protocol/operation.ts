@@ -38,6 +38,8 @@ export type Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly cancellation: "abort" | "finish";
   /** Whether agents get it as an MCP tool; the tool's name is the operation's with underscores. */
   readonly tool: boolean;
+  /** Inputs that an MCP client means when it leaves them out. */
+  readonly toolDefaults: Readonly<Record<string, unknown>>;
 };
 
 const BODY_LIMIT = 128 * 1024;
@@ -72,6 +74,7 @@ export function defineOperation<I extends z.ZodObject, O extends z.ZodType>(give
     budgetMs: 10_000,
     cancellation: reads ? "abort" : "finish",
     tool: false,
+    toolDefaults: {},
     ...given,
   };
 }

@@ -4,11 +4,13 @@ import { credentialOperations } from "./credentials.ts";
 import { eventOperations } from "./events.ts";
 import { hubOperations } from "./hub.ts";
 import type { InputOf, Operation, OutputOf, ParsedInputOf } from "./operation.ts";
+import { ptyOperations } from "./pty.ts";
 import { sessionOperations } from "./sessions.ts";
 import { workspaceOperations } from "./workspaces.ts";
 
 export const OPERATIONS = {
   ...sessionOperations,
+  ...ptyOperations,
   ...eventOperations,
   ...approvalOperations,
   ...workspaceOperations,

@@ -1,5 +1,6 @@
 /** Sessions on the wire (seed 004): camelCase fields, snake_case enums. */
 import { z } from "zod";
+import { keyBytes } from "../domain/keys.ts";
 import { OLDER_STATUS_NAMES, SESSION_KINDS, SESSION_STATUSES } from "../domain/session.ts";
 import { AnyId, enumWithOlder, Id, Limit, Name, Timestamp } from "./common.ts";
 import { defineOperation, INPUT_BODY_LIMIT } from "./operation.ts";
@@ -37,7 +38,25 @@ export const InputPayload = z.object({
     .max(Math.ceil(INPUT_LIMIT / 3) * 4)
     .optional()
     .meta({ description: "Bytes, in base64" }),
+  keys: z
+    .array(z.string().min(1).max(32).refine(isKey, { message: "no such key; see the names in docs/reference" }))
+    .min(1)
+    .max(1000)
+    .optional()
+    .meta({ description: "Keys by name: Enter, C-c, M-x, Up, S-Tab, F5 …" }),
 });
+
+export type InputChoice = z.output<typeof InputPayload>;
+
+export const exactlyOneInput = {
+  check: ({ data, data_b64, keys }: InputChoice): boolean =>
+    [data, data_b64, keys].filter((it) => it !== undefined).length === 1,
+  message: "give exactly one of data, data_b64, keys",
+};
+
+function isKey(name: string): boolean {
+  return keyBytes(name, { applicationCursor: false }) !== undefined;
+}
 
 export const sessionOperations = {
   "session.create": defineOperation({
@@ -133,14 +152,10 @@ export const sessionOperations = {
     method: "POST",
     path: "/sessions/{sessionId}/input",
     effect: "write",
-    input: bySession
-      .extend(InputPayload.shape)
-      .refine((it) => (it.data === undefined) !== (it.data_b64 === undefined), {
-        message: "give exactly one of data, data_b64",
-      }),
-    output: z.object({ ok: z.literal(true), bytes: z.int() }),
+    input: bySession.extend(InputPayload.shape).refine(exactlyOneInput.check, exactlyOneInput.message),
+    output: z.object({ ok: z.literal(true), bytes: z.int(), position: z.int() }),
     roles: ["operator", "agent"],
-    errors: ["not_found", "invalid_transition", "session_paused", "host_offline"],
+    errors: ["not_found", "invalid_transition", "session_paused", "shell_idle", "host_offline", "unknown_outcome"],
     bodyLimit: INPUT_BODY_LIMIT,
     secretInput: ["data", "data_b64"],
     tool: true,

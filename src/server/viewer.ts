@@ -32,7 +32,6 @@ const CLOSE_GOING_AWAY = 1001;
 const CLOSE_POLICY = 1008;
 const MAX_BAD_FRAMES = 100;
 const MAX_PONG_BACKLOG = 4 * 1024 * 1024;
-const USUAL_SIZE = { cols: 80, rows: 24 };
 
 type Attached = { readonly end: AbortController; readonly window: AckWindow; readonly mayType: boolean };
 
@@ -175,16 +174,27 @@ export class Viewer {
     if (this.#attached.size >= MAX_ATTACHED) {
       throw new AppError("limit_reached", { limit: "attached sessions", max: MAX_ATTACHED });
     }
-    const cursor = from === "screen" ? await this.#parts.output.size(sessionId) : from;
     if (input && cols !== undefined && rows !== undefined && this.#parts.sessions.isOpen(sessionId)) {
-      await this.#parts.sessions.resize(sessionId, cols, rows);
+      await this.#parts.sessions.resize(sessionId, { cols, rows }, this.#caller.actor);
     }
+    const { cursor, ...shown } = await this.#place(sessionId, from);
     const end = new AbortController();
     const attached = { end, window: new AckWindow(cursor), mayType: input };
     this.#attached.set(sessionId, attached);
-    const size = this.#parts.sessions.size(sessionId) ?? USUAL_SIZE;
-    await this.#sender.tell({ type: "attached", sessionId, cursor, ...size });
+    await this.#sender.tell({ type: "attached", sessionId, cursor, ...shown });
     this.#run(this.#feedOutput(sessionId, attached, AbortSignal.any([this.#end.signal, end.signal])));
+  }
+
+  /** Where a viewer begins, and what it sees there: a snapshot instead of megabytes of history. */
+  async #place(sessionId: string, from: number | "screen") {
+    const { output, sessions } = this.#parts;
+    const driver = from === "screen" ? await sessions.running(sessionId).catch(() => undefined) : undefined;
+    if (driver !== undefined) {
+      const { ansi, cursor, size } = await driver.snapshot(sessionId);
+      return { cursor, ...size, snapshot: ansi };
+    }
+    const cursor = from === "screen" ? await output.size(sessionId) : from;
+    return { cursor, ...sessions.size(sessionId) };
   }
 
   #detach(sessionId: string): void {
@@ -217,7 +227,7 @@ export class Viewer {
   async #resize({ sessionId, cols, rows }: Extract<ClientFrame, { type: "resize" }>): Promise<void> {
     const attached = this.#attached.get(sessionId);
     if (attached === undefined) throw new AppError("not_found", { what: "attached session", id: sessionId });
-    if (attached.mayType) await this.#parts.sessions.resize(sessionId, cols, rows);
+    if (attached.mayType) await this.#parts.sessions.resize(sessionId, { cols, rows }, this.#caller.actor);
   }
 
   #run(work: Promise<unknown>): void {

@@ -90,7 +90,7 @@ test("[HUB-8] retention removes old output, keeps what lives and forgets what ha
   };
   const desks = await openDesks({
     dataDir,
-    drivers: [new MemoryDriver("terminal")],
+    openDrivers: async () => [new MemoryDriver("terminal")],
     logger: createLogger("error", () => undefined),
     clock: { now: () => now },
     limits,
@@ -104,7 +104,9 @@ test("[HUB-8] retention removes old output, keeps what lives and forgets what ha
       .map((it) => `${it.sessionId === alive.sessionId ? "alive" : "closed"} ${it.type}`)
       .sort();
   const streams = () => readdir(join(dataDir, "bytes"));
-  for (const it of [closed, alive]) await desks.sessions.input(it.sessionId, Buffer.from("x"), person);
+  for (const it of [closed, alive]) {
+    await desks.sessions.input(it.sessionId, { bytes: Buffer.from("x"), by: person, class: "drive" });
+  }
   await desks.sessions.close(closed.sessionId, person);
   await eventually(async () => expect((await types()).filter((it) => it.endsWith("stdout"))).toHaveLength(2));
 

@@ -13,7 +13,7 @@ const question = { kind: "tool", payload: { text: "x".repeat(10_000) }, timeoutM
 function open(dataDir: string, auditMaxBytes: number): Promise<OpenDesks> {
   return openDesks({
     dataDir,
-    drivers: [new MemoryDriver("terminal")],
+    openDrivers: async () => [new MemoryDriver("terminal")],
     logger: createLogger("error", () => undefined),
     clock: { now: Date.now },
     limits: {

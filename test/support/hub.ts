@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest";
 import { SidestickClient } from "../../src/client/sidestick.ts";
 import { socketFetch } from "../../src/cli/socket-fetch.ts";
 import type { Role } from "../../src/domain/actor.ts";
-import { startHub } from "../../src/main/hub.ts";
+import { type Drivers, startHub } from "../../src/main/hub.ts";
 import { readSettings } from "../../src/main/settings.ts";
 import { MemoryDriver } from "./memory-driver.ts";
 import { temporaryDirectory } from "./temporary.ts";
@@ -23,12 +23,14 @@ export type TestHub = {
 };
 
 /** In this process; stopped when the test is over. */
-export async function startTestHub(options: { dataDir?: string; args?: readonly string[] } = {}): Promise<TestHub> {
+export async function startTestHub(
+  options: { dataDir?: string; args?: readonly string[]; drivers?: Drivers } = {},
+): Promise<TestHub> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const settings = readSettings(["--port", "0", "--data-dir", dataDir, ...(options.args ?? [])], {
     XDG_CONFIG_HOME: dataDir,
   });
-  const hub = await startHub(settings, [new MemoryDriver("terminal"), new MemoryDriver("file")]);
+  const hub = await startHub(settings, options.drivers ?? [new MemoryDriver("terminal"), new MemoryDriver("file")]);
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= hub.close());
   onTestFinished(stop);
@@ -60,8 +62,12 @@ export type HubProcess = {
 };
 
 /** As a process of its own, to be killed. */
-export async function spawnTestHub(dataDir: string, args: readonly string[] = []): Promise<HubProcess> {
-  const script = new URL("../composition/hub.ts", import.meta.url).pathname;
+export async function spawnTestHub(
+  dataDir: string,
+  args: readonly string[] = [],
+  composition: "hub" | "terminal-hub" | "unredacted-hub" = "hub",
+): Promise<HubProcess> {
+  const script = new URL(`../composition/${composition}.ts`, import.meta.url).pathname;
   const child = spawn(process.execPath, [script, "--port", "0", "--data-dir", dataDir, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
     env: { ...process.env, XDG_CONFIG_HOME: dataDir },

@@ -2,51 +2,104 @@
  * A driver whose programs live in this process: it echoes its input as output. It stands in for the real drivers in
  * the test composition only and passes the driver contract (session-driver.contract.ts).
  */
-import type { DriverSink, SessionDriver } from "../../src/hub/ports.ts";
+import type { Adoption, DriverInput, InputTaken, SessionDriver, SessionIntake } from "../../src/hub/ports.ts";
+import type { Actor } from "../../src/domain/actor.ts";
+import type { EventType, JsonObject } from "../../src/domain/event.ts";
 import type { Session, SessionKind } from "../../src/domain/session.ts";
+import type { Size } from "../../src/domain/session-frame.ts";
 
-type Running = { readonly sink: DriverSink; cols: number; rows: number };
+type Known = { readonly order: number; readonly cursor: number };
+
+class MemorySession {
+  readonly #intake: SessionIntake;
+  #order: number;
+  #cursor: number;
+  #said: Promise<unknown> = Promise.resolve();
+
+  constructor(intake: SessionIntake, known: Known) {
+    this.#intake = intake;
+    this.#order = known.order;
+    this.#cursor = known.cursor;
+  }
+
+  get order(): number {
+    return this.#order;
+  }
+
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  print(bytes: Uint8Array): Promise<void> {
+    const frame = { kind: "bytes", order: (this.#order += 1), cursor: this.#cursor, bytes } as const;
+    this.#cursor += bytes.length;
+    return this.#say(() => this.#intake([frame]));
+  }
+
+  tell(type: EventType, payload: JsonObject, by: Actor): Promise<void> {
+    const place = { order: (this.#order += 1), cursor: this.#cursor, at: Date.now() };
+    return this.#say(() => this.#intake([{ kind: "event", ...place, type, payload, by }]));
+  }
+
+  end(reason: string): Promise<void> {
+    const place = { order: (this.#order += 1), cursor: this.#cursor, at: Date.now() };
+    return this.#say(() => this.#intake([{ kind: "exit", ...place, reason }]));
+  }
+
+  #say(take: () => Promise<void>): Promise<void> {
+    const said = this.#said.then(take);
+    this.#said = said.catch(() => undefined);
+    return said;
+  }
+}
 
 export class MemoryDriver implements SessionDriver {
   readonly kind: SessionKind;
   readonly hostId = "local";
-  readonly #running = new Map<string, Running>();
+  readonly online = true;
+  readonly #running = new Map<string, MemorySession>();
 
   constructor(kind: SessionKind) {
     this.kind = kind;
   }
 
-  async start(session: Session, sink: DriverSink): Promise<void> {
+  async start(session: Session, _size: Size, intake: SessionIntake): Promise<void> {
     if (session.title === "refuse to start") throw new Error("asked to refuse");
-    this.#running.set(session.sessionId, { sink, cols: 80, rows: 24 });
+    this.#running.set(session.sessionId, new MemorySession(intake, { order: 0, cursor: 0 }));
   }
 
-  async adopt(session: Session, sink: DriverSink): Promise<boolean> {
-    if (session.title === "lost on restart") return false;
-    this.#running.set(session.sessionId, { sink, cols: 80, rows: 24 });
-    return true;
+  async adopt(session: Session, known: Known, intake: SessionIntake): Promise<Adoption> {
+    if (session.title === "lost on restart") return "gone";
+    this.#running.set(session.sessionId, new MemorySession(intake, known));
+    return "running";
   }
 
-  async input(sessionId: string, bytes: Uint8Array): Promise<void> {
-    const { sink } = this.#get(sessionId);
-    await sink.output(bytes);
-    if (Buffer.from(bytes).toString() === "exit\r") sink.ended("exited");
+  async input(sessionId: string, { bytes, by }: DriverInput): Promise<InputTaken> {
+    const session = this.#get(sessionId);
+    await session.tell("input", { bytes: bytes.length }, by);
+    const { order: position, cursor } = session;
+    await session.print(bytes);
+    if (Buffer.from(bytes).toString() === "exit\r") {
+      this.#running.delete(sessionId);
+      await session.end("exited");
+    }
+    return { position, cursor };
   }
 
-  async resize(sessionId: string, cols: number, rows: number): Promise<void> {
-    Object.assign(this.#get(sessionId), { cols, rows });
-  }
-
-  size(sessionId: string): { cols: number; rows: number } {
-    const { cols, rows } = this.#running.get(sessionId) ?? { cols: 80, rows: 24 };
-    return { cols, rows };
+  async resize(sessionId: string, { cols, rows }: Size, by: Actor): Promise<void> {
+    await this.#get(sessionId).tell("resize", { cols, rows }, by);
   }
 
   async stop(sessionId: string): Promise<void> {
+    const session = this.#running.get(sessionId);
     this.#running.delete(sessionId);
+    await session?.end("stopped");
   }
 
-  #get(sessionId: string): Running {
+  /** It is never away. */
+  onReturn(): void {}
+
+  #get(sessionId: string): MemorySession {
     const running = this.#running.get(sessionId);
     if (running === undefined) throw new Error(`${sessionId} does not run here`);
     return running;

@@ -16,6 +16,43 @@ const PARTS: readonly Part[] = [
       "when it is `active`. Close with session_close what you started and no longer need.",
   },
   {
+    tools: ["pty_exec_block"],
+    text:
+      "Terminals: choose a conversation_id and keep it; it owns one shell, which keeps its directory and variables. " +
+      "pty_exec_block runs a command that ends by itself and answers with exit_code and output. If it answers `waiting`, " +
+      "the program asks for input: answer with pty_send and go on with pty_wait_for. If it answers `pending`, it still " +
+      "runs: pty_wait_for PROMPT. Never sleep and never poll.",
+  },
+  {
+    tools: ["pty_exec_interactive"],
+    text:
+      "pty_exec_interactive starts what you will talk to (REPL, debugger, installer, ssh, TUI). Then repeat: " +
+      "pty_wait_for what it asks (its prompt's text, or INPUT: it waits for input), pty_send the answer. It is over at " +
+      "PROMPT; pty_end_session ends it. While it runs pty_exec_block is refused.",
+  },
+  {
+    tools: ["pty_wait_for"],
+    text:
+      "pty_wait_for takes text, a regex, or PROMPT (shell ready), EOF (run over), INPUT (waits for input), IDLE; several " +
+      "in `conditions`, where an error message may stand beside what you hope for. Pass the answer's `cursor` and " +
+      "`position` on as from_cursor and from_position, or you match again what you have seen. `pending` only means that " +
+      "the call's time was over: call again with them.",
+  },
+  {
+    tools: ["pty_send"],
+    text:
+      "pty_send types exactly what you give it: Enter is \\r, so an answer is `yes\\r`; keys have names (C-c, Up, F5). " +
+      "With `if_prompt` it is typed only if that prompt still waits. A `password` prompt is for a person: tell them, then " +
+      "pty_wait_for PROMPT or INPUT; never ask for the secret and never type one.",
+  },
+  {
+    tools: ["pty_send"],
+    text:
+      "Editors, pagers, menus and other full-screen programs: look with pty_read_screen, act with `keys` in pty_send, wait " +
+      "with match_type `screen`. Masked ranges of output (`redacted`) are not what the program printed: never write them " +
+      "into files.",
+  },
+  {
     tools: ["session_input"],
     text: "session_input types exactly what you give it: to press Enter, end `data` with a carriage return (\\r).",
   },

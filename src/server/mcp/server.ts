@@ -12,7 +12,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Role } from "../../domain/actor.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { CallName } from "../../protocol/operations.ts";
+import { type CallName, operation } from "../../protocol/operations.ts";
 import { parseWith } from "../../protocol/parse.ts";
 import { answerOf, failureOf } from "./answers.ts";
 import { instructionsFor } from "./instructions.ts";
@@ -41,6 +41,8 @@ export const IDEMPOTENCY_META_KEY = "sidestick/idempotencyKey";
 /** The tools change only with the version and the role, so a client may keep them for a while, but for itself alone. */
 const CACHE_HINT = { ttlMs: 300_000, cacheScope: "private" } as const;
 
+const PROGRESS_MS = 2_000;
+
 export function buildMcpServer(options: McpServerOptions): Server {
   const tools = toolsFor(options.role);
   const server = new Server(
@@ -68,17 +70,33 @@ async function callTool(
   { call, onFault }: McpServerOptions,
   tool: McpTool,
   input: unknown,
-  { signal, _meta: meta }: ServerContext["mcpReq"],
+  { signal, _meta: meta, notify }: ServerContext["mcpReq"],
 ): Promise<CallToolResult> {
+  using _progress = meta?.progressToken === undefined ? undefined : tellProgress(meta.progressToken, notify);
   try {
     parseWith(tool.input, input);
-    const value = await call(tool.operation, input, { signal, idempotencyKey: idempotencyKeyOf(meta) });
+    const asked = { ...operation(tool.operation).toolDefaults, ...(input as object) };
+    const value = await call(tool.operation, asked, { signal, idempotencyKey: idempotencyKeyOf(meta) });
     return answerOf(tool, value);
   } catch (error) {
     // Cancelled: nobody hears an answer, and the abort that `call` throws is no fault.
     if (signal.aborted) throw error;
     return failureOf(error instanceof AppError ? error : faultOf(error, onFault));
   }
+}
+
+/** A call that waits says so now and then: clients that ask for progress give up on silence, not on time. */
+function tellProgress(
+  progressToken: string | number,
+  notify: ServerContext["mcpReq"]["notify"],
+): { [Symbol.dispose](): void } {
+  const startedAt = performance.now();
+  const timer = setInterval(() => {
+    const progress = Math.round((performance.now() - startedAt) / 1000);
+    const params = { progressToken, progress, message: `still waiting after ${progress} s` };
+    notify({ method: "notifications/progress", params }).catch(() => undefined);
+  }, PROGRESS_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 function idempotencyKeyOf(meta: Record<string, unknown> | undefined): string | undefined {

@@ -42,8 +42,8 @@ function isTool(name: OperationName): name is CallName {
 }
 
 function toolOf(name: CallName): McpTool {
-  const { summary, effect, input, output } = operation(name);
-  const strict = input.strict();
+  const { summary, effect, input, output, toolDefaults } = operation(name);
+  const strict = withDefaults(input, toolDefaults).strict();
   const isList = output instanceof z.ZodArray;
   return {
     operation: name,
@@ -57,6 +57,14 @@ function toolOf(name: CallName): McpTool {
       annotations: annotations(effect),
     },
   };
+}
+
+function withDefaults(input: z.ZodObject, defaults: Operation["toolDefaults"]): z.ZodObject {
+  const changed = Object.entries(defaults).map(([key, value]) => {
+    const field = input.shape[key] as z.ZodType;
+    return [key, field.meta() === undefined ? field.default(value) : field.default(value).meta(field.meta()!)];
+  });
+  return changed.length === 0 ? input : input.extend(Object.fromEntries(changed));
 }
 
 function annotations(effect: Operation["effect"]): ToolAnnotations {

@@ -4,15 +4,18 @@ import type { CredentialDesk } from "../../hub/credential-desk.ts";
 import type { Passes } from "../../hub/passes.ts";
 import type { EventLog } from "../../hub/ports.ts";
 import type { SessionDesk } from "../../hub/session-desk.ts";
+import { bytesOf, type TerminalDesk } from "../../hub/terminal-desk.ts";
 import type { WorkspaceDesk } from "../../hub/workspace-desk.ts";
 import type { Check } from "../../protocol/hub.ts";
 import type { Caller } from "../caller.ts";
 import type { Handlers } from "../dispatcher.ts";
 import { listEvents } from "./events.ts";
+import { ptyHandlers } from "./pty.ts";
 
 export type Desks = {
   readonly log: EventLog;
   readonly sessions: SessionDesk;
+  readonly terminals: TerminalDesk;
   readonly approvals: ApprovalDesk;
   readonly workspaces: WorkspaceDesk;
   readonly credentials: CredentialDesk;
@@ -30,6 +33,7 @@ export type HubFacts = {
 export function createHandlers(desks: Desks, facts: HubFacts): Handlers {
   return {
     ...sessionHandlers(desks),
+    ...ptyHandlers(desks.terminals),
     ...approvalHandlers(desks),
     ...credentialHandlers(desks, facts),
     ...hubHandlers(desks, facts),
@@ -50,10 +54,12 @@ function sessionHandlers({ log, sessions, workspaces }: Desks) {
     "session.pause": ({ sessionId }, { caller }) => sessions.pause(sessionId, caller.actor),
     "session.resume": ({ sessionId }, { caller }) => sessions.resume(sessionId, caller.actor),
     "session.close": ({ sessionId }, { caller }) => sessions.close(sessionId, caller.actor),
-    "session.input": async ({ sessionId, data, data_b64 }, { caller }) => {
-      const bytes = data === undefined ? Buffer.from(data_b64 ?? "", "base64") : Buffer.from(data);
-      await sessions.input(sessionId, bytes, caller.actor);
-      return { ok: true, bytes: bytes.length };
+    "session.input": async ({ sessionId, ...input }, { caller }) => {
+      const bytes = bytesOf(input);
+      const notAtShell = caller.actor.kind === "agent";
+      const taken = { bytes, keys: input.keys, by: caller.actor, class: "drive", notAtShell } as const;
+      const { position } = await sessions.input(sessionId, taken);
+      return { ok: true, bytes: bytes.length, position };
     },
     "event.list": (input, context) => listEvents(log, input, context),
     "snapshot.get": () => ({ sessions: [...sessions.list()], eventCursor: log.head }),

@@ -105,6 +105,10 @@ export class SqliteEventLog implements EventLog {
     return this.#decode(await this.#worker.call("last", { sessionId: stream, type }))[0];
   }
 
+  async lastPlaced(stream: string): Promise<StoredEvent | undefined> {
+    return this.#decode(await this.#worker.call("lastPlaced", { sessionId: stream }))[0];
+  }
+
   subscribe(query: Omit<EventQuery, "limit">, signal: AbortSignal): EventFeed {
     const matches = matcher(query);
     const source: FeedSource = {

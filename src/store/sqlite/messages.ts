@@ -70,6 +70,7 @@ export type AnswerKey = { readonly scope: string; readonly key: string };
 export type Calls = {
   page: { argument: PageRequest; result: Page };
   last: { argument: { sessionId: string; type: EventType }; result: Page };
+  lastPlaced: { argument: { sessionId: string }; result: Page };
   prune: { argument: PruneRequest; result: PruneAnswer };
   integrityCheck: { argument: undefined; result: string };
   allCredentials: { argument: undefined; result: readonly Credential[] };

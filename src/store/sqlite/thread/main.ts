@@ -74,6 +74,7 @@ class StoreThread {
     return {
       page: (request) => reader.page(request),
       last: ({ sessionId, type }) => reader.last(sessionId, type),
+      lastPlaced: ({ sessionId }) => reader.lastPlaced(sessionId),
       prune: async (request) => {
         const earlier = this.#pruning;
         const pruned = earlier.catch(() => undefined).then(() => pruner.prune(request, () => this.#pause()));

@@ -96,6 +96,23 @@ export class Reader {
     );
   }
 
+  /** A page of the newest event with a position in a stream, or of none. */
+  lastPlaced(sessionId: string): Page {
+    const stream = this.#streams.find(sessionId);
+    const end = { through: this.#ledger.last, removed: 0 };
+    if (stream === undefined) return this.#encode([], end);
+    const found = CLASSES.flatMap((id) => {
+      const where = `stream = ? AND class = ${id} AND position IS NOT NULL`;
+      const statement = this.#prepare(`SELECT ${COLUMNS} FROM events WHERE ${where} ORDER BY sequence DESC LIMIT 1`);
+      return statement.all(stream.id) as unknown as Fetched[];
+    });
+    const newest = found.sort((a, b) => b[0] - a[0]).slice(0, 1);
+    return this.#encode(
+      newest.map((fetched) => this.#whole(fetched)),
+      end,
+    );
+  }
+
   /** Ends where the next row would make the page too large; a page has at least one. */
   #collect(
     fetch: (from: number, count: number) => readonly Fetched[],

@@ -1,0 +1,117 @@
+import { afterAll, expect, test } from "vitest";
+import { eventually } from "../../test/support/eventually.ts";
+import { ANN, BOT, closeServices, OpenedTerminal } from "../../test/support/terminal.ts";
+import type { GateDevice } from "./gate.ts";
+import { Gate } from "./gate.ts";
+
+afterAll(closeServices);
+
+test("[PTY-15] a number goes in once: a repeat gets the first answer and types nothing", async () => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.run("cat");
+  const input = { type: "SEND_INPUT", by: BOT, class: "drive" } as const;
+  const number = terminal.nextNumber;
+
+  const first = await terminal.ask(input, "once\r", number);
+  const again = await terminal.ask(input, "once\r", number);
+  const next = await terminal.text("once\r\nonce\r\n");
+  await terminal.send("twice\r");
+  await terminal.text("twice\r\ntwice\r\n", next);
+
+  expect(again).toEqual(first);
+  expect(terminal.bytes.toString().split("once")).toHaveLength(3);
+});
+
+test("[PTY-15] a refusal is repeated too", async () => {
+  const terminal = await OpenedTerminal.open();
+  const input = { type: "SEND_INPUT", by: BOT, class: "drive", not_at_shell: true } as const;
+  const number = terminal.nextNumber;
+
+  await expect(terminal.ask(input, "x", number)).rejects.toMatchObject({ code: "shell_idle" });
+  await terminal.run("cat");
+
+  await expect(terminal.ask(input, "x", number)).rejects.toMatchObject({ code: "shell_idle" });
+});
+
+test("[PTY-15] an older number that was never seen is not taken", async () => {
+  const terminal = await OpenedTerminal.open();
+  const input = { type: "SEND_INPUT", by: ANN, class: "drive" } as const;
+  await terminal.ask(input, "x", 50);
+
+  await expect(terminal.ask(input, "y", 49)).rejects.toMatchObject({ code: "unknown_outcome" });
+});
+
+test("[PTY-16] input of another epoch is refused", async () => {
+  const terminal = await OpenedTerminal.open();
+  const input = { type: "SEND_INPUT", by: BOT, class: "drive" } as const;
+
+  await terminal.ask({ ...input, epoch: 1 }, "x");
+
+  await expect(terminal.ask({ ...input, epoch: 2 }, "y")).rejects.toMatchObject({ code: "stale_epoch" });
+});
+
+test("[PTY-16] an epoch is installed only over the one that is expected", () => {
+  const gate = new Gate({} as GateDevice);
+
+  expect(gate.install(1)).toBe(2);
+  expect(() => gate.install(1)).toThrow(expect.objectContaining({ code: "stale_epoch" }));
+});
+
+test("[PTY-17] an input is recorded with who, how much and, where the terminal shows it, what", async () => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.run("cat");
+  await eventually(async () => expect((await terminal.ask({ type: "STATUS" })).fields["mode"]).toBe("block_running"));
+  await terminal.event("prompt", (payload) => payload["kind"] === "line");
+
+  const { fields } = await terminal.send("hello\r");
+
+  const [input] = terminal.events("input");
+  expect(input).toMatchObject({
+    order: fields["position"],
+    by: BOT,
+    payload: { bytes: 6, epoch: 1, class: "drive", text: "hello\r" },
+  });
+});
+
+test.each([
+  { name: "a secret", command: "cat", kind: "line", secret: true },
+  { name: "what is typed while nothing is shown", command: "read -s x", kind: "password", secret: false },
+])("[PTY-17] $name is recorded without its text", async ({ command, kind, secret }) => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.run(command);
+  await terminal.event("prompt", (payload) => payload["kind"] === kind);
+
+  await terminal.send("correct horse\r", { by: ANN, secret });
+
+  expect(terminal.events("input")[0]?.payload).not.toHaveProperty("text");
+});
+
+test("[PTY-18] an emulator's reply is no input", async () => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.run("cat");
+
+  await terminal.ask({ type: "SEND_INPUT", by: { kind: "host", id: "here" }, class: "reply" }, "reply\r");
+
+  await terminal.text("reply\r\nreply");
+  expect(terminal.events("input")).toEqual([]);
+});
+
+test("[PTY-18] a program's question to the terminal is answered once", async () => {
+  const terminal = await OpenedTerminal.open();
+
+  const { output } = await terminal.block(String.raw`printf '\033[6n'; read -s -d R -t 5 reply; printf '%q' "$reply"`);
+
+  expect(output).toMatch(/\\E\[\d+;\d+/);
+  expect(terminal.events("input")).toEqual([]);
+});
+
+test("[PTY-19] a program that does not read is not fed without end", async () => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.run("stty raw -echo; sleep 1000");
+  const megabyte = "x".repeat(1024 * 1024);
+
+  const admitted = await Promise.allSettled(Array.from({ length: 18 }, () => terminal.send(megabyte)));
+
+  expect(admitted[0]?.status).toBe("fulfilled");
+  expect(admitted.at(-1)).toMatchObject({ status: "rejected", reason: { code: "limit_reached" } });
+});

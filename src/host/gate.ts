@@ -1,0 +1,188 @@
+/**
+ * The only way into a session's device. It takes each number once, in turn, refuses what is stale, and tells who put
+ * what in. Who may hold control is decided elsewhere; the epoch is made here. Rules PTY-15..PTY-19 in
+ * docs/spec/terminal.md.
+ */
+import type { Actor } from "../domain/actor.ts";
+import type { JsonObject } from "../domain/event.ts";
+import { redactText } from "../domain/redaction/redact-text.ts";
+import type { InputClass } from "../domain/session-frame.ts";
+import { AppError } from "../protocol/errors.ts";
+
+export type Claim = {
+  readonly by: Actor;
+  readonly epoch?: number | undefined;
+  readonly number: number;
+};
+
+export type GatedInput = {
+  readonly bytes: Uint8Array;
+  readonly class: InputClass;
+  readonly ifPrompt?: string | undefined;
+  readonly notAtShell?: boolean | undefined;
+  readonly secret?: boolean | undefined;
+};
+
+/** What the gate asks and tells of the device behind it. */
+export interface GateDevice {
+  write(bytes: Uint8Array): void;
+  /** Bytes written that the device has not taken. */
+  readonly waiting: number;
+  /** Where its output stands. */
+  readonly cursor: number;
+  readonly atShell: boolean;
+  /** `hidden`: nothing typed now is shown. `secretLine`: a line that nobody may see is read now. */
+  modes(): { readonly hidden: boolean; readonly secretLine: boolean };
+  /** Asks the device itself, now. */
+  promptStands(promptId: string): Promise<boolean>;
+  /** Records an input; answers its place. */
+  record(payload: JsonObject, by: Actor): number;
+  /** Something goes in that isn't an emulator's reply: whatever waited is answered. */
+  entered(): void;
+  /** Before an actor's bytes go in. */
+  taken(input: { readonly bytes: Uint8Array; readonly secret: boolean }): void;
+}
+
+export type Admitted = {
+  readonly position: number;
+  /** Where the output stood. */
+  readonly cursor: number;
+  readonly waiting: number;
+};
+
+/** The turn is over when this exists; `answer` may take longer. */
+export type Begun<T> = { readonly answer: T | Promise<T> };
+
+export class Gate {
+  readonly #device: GateDevice;
+  readonly #answers = new Map<number, Promise<unknown>>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #epoch = 1;
+  #number = 0;
+  #inputs = 0;
+
+  constructor(device: GateDevice) {
+    this.#device = device;
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  /** The largest number taken. */
+  get number(): number {
+    return this.#number;
+  }
+
+  /** How often something went in; a prompt that was asked before the last one is answered or gone. */
+  get inputs(): number {
+    return this.#inputs;
+  }
+
+  /** Compares and sets; answers the new epoch. */
+  install(expected: number): number {
+    if (expected !== this.#epoch) throw new AppError("stale_epoch", { epoch: this.#epoch });
+    this.#epoch += 1;
+    return this.#epoch;
+  }
+
+  /** One at a time, each number once: a repeat gets the first answer, whatever it was. */
+  take<T>(claim: Claim, act: () => Promise<Begun<T>> | Begun<T>): Promise<T> {
+    const known = this.#answers.get(claim.number);
+    if (known !== undefined) return known as Promise<T>;
+    if (claim.number <= this.#number) return Promise.reject(new AppError("unknown_outcome", { number: claim.number }));
+    this.#number = claim.number;
+    const answer = this.inTurn(claim, act);
+    this.#remember(claim.number, answer);
+    return answer;
+  }
+
+  /** For what was taken and had to wait: a turn of its own, under the same epoch. */
+  async inTurn<T>(claim: Claim, act: () => Promise<Begun<T>> | Begun<T>): Promise<T> {
+    const begun = this.#turn.then(() => {
+      this.#checkEpoch(claim);
+      return act();
+    });
+    this.#turn = begun.catch(() => undefined);
+    const { answer } = await begun;
+    return answer;
+  }
+
+  input(claim: Claim, input: GatedInput): Promise<Admitted> {
+    return this.take(claim, async () => {
+      await this.#check(input);
+      // Control may have changed hands while the device was asked.
+      this.#checkEpoch(claim);
+      return { answer: this.#admit(claim, input) };
+    });
+  }
+
+  /** Input of ours that is part of a request already taken: a command, a step of ending. */
+  put(bytes: Uint8Array): void {
+    this.#inputs += 1;
+    this.#device.entered();
+    this.#device.write(bytes);
+  }
+
+  /** An emulator's answer to a program: no input of anybody. */
+  reply(bytes: Uint8Array): void {
+    this.#device.write(bytes);
+  }
+
+  #admit(claim: Claim, input: GatedInput): Admitted {
+    if (input.class === "reply") {
+      this.reply(input.bytes);
+      return { position: 0, cursor: this.#device.cursor, waiting: this.#device.waiting };
+    }
+    const modes = this.#device.modes();
+    const secret = input.secret === true || (modes.secretLine && claim.by.kind === "person");
+    const text = secret || modes.hidden ? undefined : shownText(input.bytes);
+    const payload = { bytes: input.bytes.length, epoch: this.#epoch, class: input.class, number: claim.number };
+    const { cursor } = this.#device;
+    const position = this.#device.record(text === undefined ? payload : { ...payload, text }, claim.by);
+    this.#device.taken({ bytes: input.bytes, secret });
+    this.put(input.bytes);
+    return { position, cursor, waiting: this.#device.waiting };
+  }
+
+  async #check(input: GatedInput): Promise<void> {
+    if (this.#device.waiting + input.bytes.length > WAITING_MAX) {
+      throw new AppError("limit_reached", {
+        detail: "The program does not read its input",
+        waiting: this.#device.waiting,
+      });
+    }
+    if (input.notAtShell === true && this.#device.atShell) throw new AppError("shell_idle");
+    if (input.ifPrompt !== undefined && !(await this.#device.promptStands(input.ifPrompt))) {
+      throw new AppError("prompt_gone", { prompt_id: input.ifPrompt });
+    }
+  }
+
+  #checkEpoch(claim: Claim): void {
+    if (claim.epoch !== undefined && claim.epoch !== this.#epoch) {
+      throw new AppError("stale_epoch", { epoch: this.#epoch });
+    }
+  }
+
+  #remember(number: number, answer: Promise<unknown>): void {
+    answer.catch(() => undefined);
+    this.#answers.set(number, answer);
+    const oldest = this.#answers.keys().next();
+    if (this.#answers.size > ANSWERS_KEPT && oldest.done !== true) this.#answers.delete(oldest.value);
+  }
+}
+
+const ANSWERS_KEPT = 1_000;
+const TEXT_MAX = 4_096;
+/** A program that doesn't read must not fill our memory. */
+const WAITING_MAX = 16 * 1024 * 1024;
+
+function shownText(bytes: Uint8Array): string | undefined {
+  if (bytes.length > TEXT_MAX) return undefined;
+  try {
+    return redactText(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch (error) {
+    if (error instanceof TypeError) return undefined; // no text
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+/**
+ * One connection of a hub: messages in, messages out, and its end when nothing was heard for too long. What makes no
+ * sense is answered with an ERROR and changes nothing.
+ */
+import type { Socket } from "node:net";
+import { type LinkFault, MessageReader } from "../../protocol/link-reader.ts";
+import {
+  bodyParts,
+  encodeHead,
+  HEADER_MAX,
+  type HostMessage,
+  HubMessage,
+  LINK_DEAD_AFTER_MS,
+} from "../../protocol/link.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Reply } from "../hosted-session.ts";
+
+export type HubConnectionListener = {
+  readonly message: (message: HubMessage, body: Uint8Array) => void;
+  readonly closed: () => void;
+};
+
+export class HubConnection {
+  readonly #socket: Socket;
+  readonly #reader: MessageReader;
+  readonly #listener: HubConnectionListener;
+  readonly #watch: NodeJS.Timeout;
+  #heardAt = performance.now();
+
+  constructor(socket: Socket, listener: HubConnectionListener) {
+    this.#socket = socket;
+    this.#listener = listener;
+    this.#reader = new MessageReader({
+      message: (header, body) => this.#receive(header, body),
+      fault: (fault) => this.#complain(fault),
+    });
+    this.#watch = setInterval(() => this.#checkAlive(), LINK_DEAD_AFTER_MS / 5).unref();
+    socket.on("data", (chunk: Uint8Array) => {
+      this.#heardAt = performance.now();
+      this.#reader.push(chunk);
+    });
+    socket.on("error", () => socket.destroy());
+    socket.once("end", () => this.close());
+    socket.once("close", () => {
+      this.close();
+      listener.closed();
+    });
+  }
+
+  /** Bytes that wait for the hub to read. */
+  get backlog(): number {
+    return this.#socket.writableLength;
+  }
+
+  onDrain(listener: () => void): void {
+    this.#socket.on("drain", listener);
+  }
+
+  /** Encoded messages, in one go. */
+  write(parts: readonly Uint8Array[]): void {
+    if (!this.#socket.writable) return;
+    this.#socket.cork();
+    for (const part of parts) this.#socket.write(part);
+    this.#socket.uncork();
+  }
+
+  send(message: HostMessage, body?: Uint8Array): void {
+    const head = encodeHead(message, body?.length ?? 0);
+    this.write(body === undefined ? [head] : [head, body]);
+  }
+
+  reply(id: number, { fields, body }: Reply): void {
+    const answer = { type: "REPLY", id, ok: true, fields } as const;
+    if (JSON.stringify(fields).length * 3 > HEADER_MAX) {
+      return this.refuse(id, new AppError("too_large", { detail: "The answer is too large for the link." }));
+    }
+    if (body === undefined) return this.send(answer);
+    const parts = bodyParts(body);
+    for (const [index, part] of parts.entries()) {
+      this.send(index < parts.length - 1 ? { type: "REPLY", id, ok: true, more: true } : answer, part);
+    }
+  }
+
+  refuse(id: number, { code, message, details }: AppError): void {
+    this.send({ type: "REPLY", id, ok: false, code, detail: message, fields: details });
+  }
+
+  /** Says why, then ends: nothing that still arrives is looked at. */
+  end(reason: Extract<HostMessage, { type: "ERROR" }>): void {
+    this.#reader.end();
+    this.send(reason);
+    this.#socket.end();
+    setTimeout(() => this.#socket.destroy(), 1000).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#watch);
+    this.#reader.end();
+    this.#socket.destroy();
+  }
+
+  #receive(header: unknown, body: Uint8Array): void {
+    const parsed = HubMessage.safeParse(header);
+    if (parsed.success) return this.#listener.message(parsed.data, body);
+    const [issue] = parsed.error.issues;
+    const detail = `${issue?.path.join(".") || "message"}: ${issue?.message ?? "unreadable"}`;
+    const { id } = ((typeof header === "object" ? header : undefined) as { id?: unknown }) ?? {};
+    if (Number.isSafeInteger(id) && Number(id) >= 0)
+      this.refuse(Number(id), new AppError("invalid_request", { detail }));
+    else this.send({ type: "ERROR", code: "malformed", detail });
+  }
+
+  #complain({ kind, detail }: LinkFault): void {
+    if (kind === "framing") this.end({ type: "ERROR", code: kind, detail });
+    else this.send({ type: "ERROR", code: kind, detail });
+  }
+
+  #checkAlive(): void {
+    if (performance.now() - this.#heardAt > LINK_DEAD_AFTER_MS) this.close();
+  }
+}

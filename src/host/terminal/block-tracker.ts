@@ -1,0 +1,242 @@
+/**
+ * Tells blocks and the shell's prompts as events, from what the shell's marks and the kernel say. The rules are in
+ * domain/blocks.ts; here are its clock, its retries and those who wait for it. Rules PTY-20..PTY-31.
+ */
+import type { BlockFact, BlockRun, Integration, Mode, Outcome, Place, Refusal } from "../../domain/blocks.ts";
+import { ShellBlocks } from "../../domain/blocks.ts";
+import type { Json, JsonObject } from "../../domain/event.ts";
+import type { Mark } from "../../domain/marks.ts";
+import { redactText } from "../../domain/redaction/redact-text.ts";
+import type { Frames } from "./frames.ts";
+import type { Prompts } from "./prompts.ts";
+
+export type BlockBegin = {
+  readonly seq: number;
+  readonly cursor: number;
+  readonly position: number;
+  readonly began_at: number;
+};
+
+export type BlockTrackerOptions = {
+  readonly frames: Frames;
+  readonly prompts: Prompts;
+  /** The second factor: the shell is blocked at its prompt now. */
+  readonly atPrompt: () => boolean;
+  /** Bytes that came from the terminal. */
+  readonly received: () => number;
+  readonly shellCwd: () => string | undefined;
+  /** Names the shell's prompt instance. */
+  readonly promptKey: () => string;
+  readonly onPrompt: () => void;
+};
+
+export class BlockTracker {
+  readonly #options: BlockTrackerOptions;
+  readonly #blocks = new ShellBlocks();
+  readonly #waiting = new Set<() => void>();
+  #begun: PromiseWithResolvers<BlockBegin> | undefined;
+  #cleanUp: (() => void) | undefined;
+  /** The block that is told of, and up to where. */
+  #open: { readonly blockId: string; readonly cursor: number } | undefined;
+  #delta: NodeJS.Timeout | undefined;
+  #asking: NodeJS.Timeout | NodeJS.Immediate | undefined;
+
+  constructor(options: BlockTrackerOptions) {
+    this.#options = options;
+  }
+
+  get mode(): Mode {
+    return this.#blocks.mode;
+  }
+
+  get run(): BlockRun | undefined {
+    return this.#blocks.run;
+  }
+
+  get integration(): Integration {
+    return this.#blocks.integration;
+  }
+
+  get cwd(): string | undefined {
+    return this.#blocks.cwd ?? this.#options.shellCwd();
+  }
+
+  get refusal(): Refusal | undefined {
+    return this.#blocks.refusal;
+  }
+
+  get nextSeq(): number {
+    return this.#blocks.nextSeq;
+  }
+
+  /** Resolves when the block has begun. `cleanUp` is called once, when it is over. */
+  submit(run: BlockRun, cleanUp: () => void): Promise<BlockBegin> {
+    this.#blocks.submit(run, this.#place());
+    this.#cleanUp = cleanUp;
+    this.#begun = Promise.withResolvers();
+    return this.#begun.promise;
+  }
+
+  touch(bytes: Uint8Array): void {
+    this.#blocks.touch(bytes.some((byte) => LINE_ENDS.has(byte)));
+  }
+
+  cancel(): void {
+    this.#blocks.cancel();
+  }
+
+  mark(mark: Mark): void {
+    this.#tell(this.#blocks.mark(mark, this.#place()));
+    if (!this.#blocks.awaitsKernel || this.#asking !== undefined) return;
+    this.#asking = setImmediate(() => this.#ask(0));
+  }
+
+  /** Bytes of the block came. */
+  output(): void {
+    if (this.#delta !== undefined || this.#open === undefined) return;
+    this.#delta = setTimeout(() => {
+      this.#delta = undefined;
+      this.#tellDelta(Math.min(this.#options.frames.cursor, this.#blocks.doneAt ?? Infinity));
+    }, DELTA_MS);
+  }
+
+  /** The kernel alone says so, at a quiet point. */
+  kernelPrompt(): void {
+    this.#tell(this.#blocks.kernelPrompt(this.#place(), this.#options.shellCwd()));
+  }
+
+  exited(outcome: Outcome): void {
+    this.#tell(this.#blocks.exited(outcome, this.#place()));
+    this.#wake();
+  }
+
+  respawned(outcome: Outcome): void {
+    this.#tell(this.#blocks.respawned(outcome, this.#place()));
+  }
+
+  /** True when the shell's prompt or its end is seen in time. */
+  async seenWithin(timeoutMs: number): Promise<boolean> {
+    if (this.#settled()) return true;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, timeoutMs);
+    this.#waiting.add(resolve);
+    await promise;
+    this.#waiting.delete(resolve);
+    clearTimeout(timer);
+    return this.#settled();
+  }
+
+  #settled(): boolean {
+    const { refusal } = this.#blocks;
+    return refusal === undefined || refusal === "half_line" || refusal === "gone";
+  }
+
+  /**
+   * The shell blocks a moment after it has shown its prompt: asked again at once, then in small steps. Its answer is
+   * about now, so what it wrote up to now is read first: the mark that raised the question may be an old one.
+   */
+  #ask(attempt: number, blocked?: { readonly received: number; readonly times: number }): void {
+    this.#asking = undefined;
+    if (!this.#blocks.awaitsKernel) return;
+    if (!this.#options.atPrompt()) return this.#askLater(attempt + 1);
+    const received = this.#options.received();
+    const times = (blocked?.times ?? 0) + 1;
+    // A background job that never stops printing must not keep the prompt from being told.
+    const allRead = blocked?.received === received || times >= ASK_AT_ONCE;
+    if (allRead) return this.#tell(this.#blocks.confirm(this.#place()));
+    this.#asking = setImmediate(() => this.#ask(attempt, { received, times }));
+  }
+
+  #askLater(attempt: number): void {
+    if (attempt >= ASK_ATTEMPTS) return; // the next quiet point asks
+    const ask = (): void => this.#ask(attempt);
+    this.#asking = attempt < ASK_AT_ONCE ? setImmediate(ask) : setTimeout(ask, 1 + Math.floor(attempt / 50));
+  }
+
+  #tell(facts: readonly BlockFact[]): void {
+    for (const fact of facts) {
+      if (fact.type === "begin") this.#tellBegin(fact);
+      if (fact.type === "end") this.#tellEnd(fact);
+      if (fact.type === "prompt") this.#tellPrompt(fact);
+    }
+  }
+
+  #tellBegin({ run, begin }: Extract<BlockFact, { type: "begin" }>): void {
+    const position = this.#event("agent_block_begin", {
+      blockId: run.blockId,
+      seq: run.seq,
+      cmd: redactText(run.command),
+      cwd: this.cwd,
+      cursor: begin.cursor,
+      interactive: run.runId !== undefined,
+      runId: run.runId,
+      ts: begin.at,
+    });
+    this.#open = { blockId: run.blockId, cursor: begin.cursor };
+    this.#begun?.resolve({ seq: run.seq, cursor: begin.cursor, position, began_at: begin.at });
+    this.#begun = undefined;
+  }
+
+  #tellEnd({ run, begin, end, outcome, integration, canceled }: Extract<BlockFact, { type: "end" }>): void {
+    this.#tellDelta(end.cursor);
+    this.#open = undefined;
+    this.#event("agent_block_end", {
+      blockId: run.blockId,
+      seq: run.seq,
+      exitCode: outcome.exitCode,
+      signal: outcome.signal,
+      cursor: end.cursor,
+      cwd: outcome.cwd,
+      integration,
+      durationMs: Math.max(0, end.at - begin.at),
+      runId: run.runId,
+      canceled: canceled ? true : undefined,
+    });
+    this.#cleanUp?.();
+    this.#cleanUp = undefined;
+  }
+
+  #tellPrompt({ outcome, integration, blockId }: Extract<BlockFact, { type: "prompt" }>): void {
+    const cwd = outcome.cwd ?? this.cwd ?? "";
+    const marker = `__FWS_PROMPT__ ts=${Date.now()} cwd_b64=${Buffer.from(cwd).toString("base64")}`;
+    this.#options.onPrompt();
+    this.#options.prompts.tell(
+      this.#options.promptKey(),
+      present({ kind: "shell", exitCode: outcome.exitCode, cwd, integration, blockId, marker }),
+    );
+    this.#wake();
+  }
+
+  #tellDelta(end: number): void {
+    clearTimeout(this.#delta);
+    this.#delta = undefined;
+    if (this.#open === undefined || end <= this.#open.cursor) return;
+    const { blockId, cursor } = this.#open;
+    this.#open = { blockId, cursor: end };
+    this.#event("agent_block_delta", { blockId, cursor, length: end - cursor });
+  }
+
+  #event(type: "agent_block_begin" | "agent_block_delta" | "agent_block_end", payload: Fields): number {
+    return this.#options.frames.event(type, present(payload));
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting) wake();
+  }
+
+  #place(): Place {
+    return { cursor: this.#options.frames.cursor, at: Date.now() };
+  }
+}
+
+type Fields = { readonly [key: string]: Json | undefined };
+
+const DELTA_MS = 100;
+const ASK_AT_ONCE = 20;
+const ASK_ATTEMPTS = 400;
+/** CR, LF, ^C, ^D. */
+const LINE_ENDS: ReadonlySet<number> = new Set([13, 10, 3, 4]);
+
+function present(fields: Fields): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

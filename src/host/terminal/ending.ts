@@ -1,0 +1,108 @@
+/**
+ * Ways to end what runs: politely first, firmly at last, each step told, and done only when the shell's prompt or the
+ * end is seen. Rules PTY-41..PTY-44 in docs/spec/terminal.md.
+ */
+import type { Actor } from "../../domain/actor.ts";
+import { readStat } from "./probe/processes.ts";
+import type { ProcessTree } from "./process-tree.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Ends the command that runs; the shell stays, or is replaced as the last resort. */
+export async function endRun(terminal: Terminal, by: Actor): Promise<void> {
+  if (await terminal.blocks.seenWithin(0)) return;
+  terminal.blocks.cancel();
+  for (const { step, waitMs, act } of await stepsFor(terminal)) {
+    if (!act()) continue;
+    terminal.frames.event("log_line", { event: "end_session", step }, by);
+    // oxlint-disable-next-line no-await-in-loop -- each step has its chance
+    if (await terminal.blocks.seenWithin(waitMs)) return;
+  }
+  terminal.frames.event("log_line", { event: "end_session", step: "respawn" }, by);
+  await terminal.respawn(by);
+}
+
+/** Ends the session itself with everything that it started; its last frame comes when that is done. */
+export async function terminate(terminal: Terminal): Promise<void> {
+  const { shell } = terminal;
+  const killed = killTree(shell.tree);
+  shell.cancelInput();
+  terminal.endsAfter("terminated", killed);
+  await terminal.ended;
+}
+
+async function killTree(tree: ProcessTree): Promise<void> {
+  for (const signal of ["SIGHUP", "SIGTERM", "SIGKILL"] as const) {
+    tree.signal(signal);
+    // oxlint-disable-next-line no-await-in-loop -- each signal has its chance
+    if (await tree.goneWithin(TERMINATE_STEP_MS)) return;
+  }
+}
+
+type Step = { readonly step: string; readonly waitMs: number; readonly act: () => boolean };
+
+async function stepsFor(terminal: Terminal): Promise<readonly Step[]> {
+  const { shell, gate } = terminal;
+  const farewell = await farewellOf(terminal);
+  const put = (bytes: Uint8Array | undefined): boolean => {
+    if (bytes === undefined) return false;
+    gate.put(bytes);
+    return true;
+  };
+  return [
+    { step: "exit", waitMs: POLITE_MS, act: () => put(farewell) },
+    { step: "ctrl_c", waitMs: POLITE_MS, act: () => put(CTRL_C) },
+    { step: "sigterm", waitMs: FIRM_MS, act: () => shell.signalForeground("SIGTERM") },
+    { step: "sigkill", waitMs: FIRM_MS, act: () => shell.signalForeground("SIGKILL") },
+  ];
+}
+
+/** Only where a program is known to take it, and waits for input now: elsewhere it would be typed into something. */
+async function farewellOf(terminal: Terminal): Promise<Uint8Array | undefined> {
+  const look = await terminal.look();
+  if (look?.waiting !== true || !POLITE_KINDS.has(look.kind)) return undefined;
+  const program = readStat(look.pid)?.program ?? look.program;
+  const [name = ""] = /^[a-z]+\d?/i.exec(program.replace(/^-/, "")) ?? [];
+  if (SHELLS.has(name)) return Buffer.from("exit\r");
+  return REPLS.has(name) ? CTRL_D : undefined;
+}
+
+const CTRL_C = Uint8Array.of(3);
+const CTRL_D = Uint8Array.of(4);
+const POLITE_MS = 1_000;
+const FIRM_MS = 1_000;
+const TERMINATE_STEP_MS = 500;
+const POLITE_KINDS: ReadonlySet<string> = new Set(["line", "line_editor", "shell"]);
+const SHELLS: ReadonlySet<string> = new Set(["bash", "zsh", "fish", "dash", "sh", "ksh", "tcsh", "ash"]);
+const REPLS: ReadonlySet<string> = new Set(
+  [
+    "python",
+    "python2",
+    "python3",
+    "ipython",
+    "node",
+    "MainThread",
+    "bun",
+    "deno",
+    "psql",
+    "sqlite3",
+    "mysql",
+    "mariadb",
+  ].concat([
+    "gdb",
+    "lldb",
+    "bc",
+    "dc",
+    "irb",
+    "ruby",
+    "perl",
+    "php",
+    "lua",
+    "R",
+    "ghci",
+    "julia",
+    "octave",
+    "redis",
+    "cat",
+    "ftp",
+  ]),
+);

@@ -1,0 +1,141 @@
+/**
+ * The way of a terminal's bytes: marks leave, the typed command file becomes the command, secrets are masked, and what
+ * remains is the canonical stream. Nothing is lost; what a filter holds back leaves at the next quiet or barrier.
+ * Rules PTY-32..PTY-35 in docs/spec/terminal.md.
+ */
+import { EchoFilter } from "../../domain/echo-filter.ts";
+import type { Mark } from "../../domain/marks.ts";
+import { MarkFilter } from "../../domain/marks.ts";
+import type { TerminalModes } from "../../domain/modes.ts";
+import { ModeScanner } from "../../domain/modes.ts";
+import { Redactor } from "../../domain/redaction/redactor.ts";
+import { byteTools } from "./byte-tools.ts";
+import type { Frames } from "./frames.ts";
+
+export type OutputPathOptions = {
+  readonly frames: Frames;
+  readonly onMark: (mark: Mark) => void;
+  /** Canonical bytes, from `cursor` on; `queries` of them ask the terminal something. */
+  readonly onOutput: (bytes: Uint8Array, cursor: number, queries: number) => void;
+  readonly redaction: "on" | "off";
+};
+
+export class OutputPath {
+  readonly #options: OutputPathOptions;
+  readonly #redactor: Redactor | undefined;
+  readonly #scanner = new ModeScanner(byteTools);
+  readonly #echo = new EchoFilter();
+  #marks: MarkFilter | undefined;
+  #ranges: (readonly [number, number])[] = [];
+  #forgetting: NodeJS.Timeout | undefined;
+  #received = 0;
+
+  constructor(options: OutputPathOptions) {
+    this.#options = options;
+    this.#redactor = options.redaction === "on" ? new Redactor() : undefined;
+  }
+
+  get modes(): TerminalModes {
+    return this.#scanner.modes;
+  }
+
+  /** Bytes that came from the terminal, marks included: it has moved if this has. */
+  get received(): number {
+    return this.#received;
+  }
+
+  /** A shell begins; only marks with its nonce are ours. */
+  expectMarks(nonce: string): void {
+    this.#marks = new MarkFilter(nonce, byteTools);
+    this.#scanner.reset();
+  }
+
+  expectEcho(typed: Uint8Array, shown: Uint8Array): void {
+    if (typed.length > 0) this.#echo.expect(typed, shown);
+  }
+
+  /** What was typed unseen is masked wherever it is printed, for a short while. */
+  expectSecret(value: Uint8Array): void {
+    this.#redactor?.expectSecret(value);
+    clearTimeout(this.#forgetting);
+    this.#forgetting = setTimeout(() => this.#forgetSecrets(), SECRET_MS);
+    this.#forgetting.unref();
+  }
+
+  /** A prompt stands: no echo and no secret of what was before it can follow. */
+  forgetExpected(): void {
+    this.#redact(this.#echo.cancel());
+    this.#forgetSecrets();
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#received += bytes.length;
+    for (const piece of this.#marks?.push(bytes) ?? [bytes]) {
+      if (piece instanceof Uint8Array) {
+        this.#redact(this.#echo.push(piece));
+      } else {
+        if (piece.kind === "command_start") this.#redact(this.#echo.cancel());
+        this.barrier();
+        this.#options.onMark(piece);
+      }
+    }
+  }
+
+  /** After a moment of silence: what looked like a beginning is none. */
+  settle(): void {
+    this.#releaseFilters();
+    if (this.#redactor !== undefined) this.#leave(this.#redactor.settle());
+    this.#tellRanges();
+  }
+
+  /** Nothing stays held: a mark, a prompt or the exit stands exactly here. */
+  barrier(): void {
+    this.#redact(this.#echo.release());
+    if (this.#redactor !== undefined) this.#leave(this.#redactor.barrier());
+    this.#tellRanges();
+  }
+
+  /** As a barrier, and no mark can follow. */
+  end(): void {
+    this.#releaseFilters();
+    this.barrier();
+    this.#forgetSecrets();
+  }
+
+  #forgetSecrets(): void {
+    clearTimeout(this.#forgetting);
+    this.#redactor?.forgetSecrets();
+  }
+
+  #releaseFilters(): void {
+    if (this.#marks !== undefined) this.#redact(this.#echo.push(this.#marks.release()));
+    this.#redact(this.#echo.release());
+  }
+
+  #redact(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    this.#leave(this.#redactor === undefined ? bytes : this.#redactor.push(bytes));
+  }
+
+  #leave(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    const { frames, onOutput } = this.#options;
+    const { cursor } = frames;
+    const { queries } = this.#scanner.push(bytes);
+    frames.bytes(bytes);
+    onOutput(bytes, cursor, queries);
+    const ranges = this.#redactor?.takeRanges() ?? [];
+    if (ranges.length > 0) this.#ranges.push(...ranges);
+    if (this.#ranges.length > RANGES_MAX) this.#tellRanges();
+  }
+
+  #tellRanges(): void {
+    if (this.#ranges.length === 0) return;
+    const ranges = this.#ranges;
+    this.#ranges = [];
+    this.#options.frames.event("redacted", { ranges });
+  }
+}
+
+const SECRET_MS = 5_000;
+const RANGES_MAX = 256;

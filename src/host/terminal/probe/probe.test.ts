@@ -1,0 +1,122 @@
+import { performance } from "node:perf_hooks";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { eventually } from "../../../../test/support/eventually.ts";
+import { Probe, type ProbeTarget } from "./probe.ts";
+import { inShell, look, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
+import { shellAtPrompt } from "./shell-at-prompt.ts";
+import { STUCK, THROWS } from "./stuck.contract.ts";
+
+const SOAK = process.env["SIDESTICK_SOAK"] === "1";
+const QUIET_MS = 30;
+
+async function probeWith(file: string): Promise<Probe> {
+  const probe = await Probe.open({ deadlineMs: 100, thread: new URL(file, import.meta.url) });
+  onTestFinished(() => probe.close());
+  return probe;
+}
+
+const at = (fd: number): ProbeTarget => ({
+  fd,
+  shellPid: 1,
+  modes: { altScreen: false, bracketedPaste: false, mouse: false },
+});
+const looked = (fd: number) => ({ waiting: false, confidence: "high", reason: `looked at ${fd}` });
+const unknown = (reason: string) => ({ waiting: false, confidence: "low", reason: `unknown: ${reason}` });
+
+test("[PRB-19] a look that hangs or breaks is unknown, and those behind it are answered", async () => {
+  const probe = await probeWith("stuck.contract.ts");
+
+  const looks = await Promise.all([10, STUCK, 11, THROWS, STUCK, 12].map((fd) => probe.look(at(fd))));
+
+  const late = unknown("the look took too long");
+  expect(looks).toEqual([looked(10), late, looked(11), unknown("it broke"), late, looked(12)]);
+});
+
+test("[PRB-19] closing answers what hangs; afterwards everything is unknown", async () => {
+  const probe = await probeWith("stuck.contract.ts");
+  const hanging = probe.look(at(STUCK));
+
+  await probe.close();
+
+  expect(await hanging).toEqual(unknown("the probe is closed"));
+  expect(await probe.look(at(10))).toEqual(unknown("the probe is closed"));
+});
+
+test("[PRB-19] a thread that can't be started is told on opening", async () => {
+  await expect(probeWith("nowhere.ts")).rejects.toThrow("nowhere.ts");
+});
+
+test("[PRB-19] many looks at once are all answered, each for its own terminal", async () => {
+  const [asking, busy] = [inShell("read -s secret"), inShell("exec sleep 1000")];
+  await Promise.all([lookUntil(asking, { kind: "password" }), busy.running("sleep")]);
+
+  const looks = await Promise.all(Array.from({ length: 50 }, (_, index) => look(index % 2 === 0 ? asking : busy)));
+
+  expect(looks.map((it) => it.waiting)).toEqual(looks.map((_, index) => index % 2 === 0));
+});
+
+/** As a session does: looks when the output has been quiet for a while, and again until the answer is there. */
+async function detected(program: ProgramOnPty): Promise<number> {
+  await vi.waitUntil(
+    async () => {
+      const quietMs = performance.now() - program.lastOutputAt;
+      return program.output.includes("? ") && quietMs >= QUIET_MS && (await look(program)).waiting;
+    },
+    { timeout: 5_000, interval: 5 },
+  );
+  return performance.now() - program.lastOutputAt;
+}
+
+test("[PRB-21] a question is told within 100 ms of its last byte", async () => {
+  const commands = ["read -p 'name? '", "read -s -p 'secret? '", "/usr/bin/python3 -c 'input(\"name? \")'"];
+  const delays: number[] = [];
+  for (let count = 0; count < (SOAK ? 300 : 30); count += 1) {
+    const program = inShell(commands[count % commands.length]!);
+    delays.push(await detected(program));
+    await program.end();
+  }
+
+  const p95 = delays.toSorted((a, b) => a - b)[Math.floor(delays.length * 0.95)]!;
+  expect(p95).toBeLessThanOrEqual(100);
+});
+
+test("[PRB-21] the second factor of the prompt is quick enough for the main loop", async () => {
+  const shell = new ProgramOnPty("bash", ["--norc", "-i"]);
+  await lookUntil(shell, { kind: "shell" });
+  const timed = (): number => {
+    const before = performance.now();
+    shellAtPrompt({ fd: shell.fd, shellPid: shell.pid });
+    return performance.now() - before;
+  };
+
+  const times = Array.from({ length: 500 }, timed).toSorted((a, b) => a - b);
+
+  // Median: on a shared machine the tail measures the others.
+  expect(times[250]).toBeLessThanOrEqual(0.25);
+});
+
+test("[PRB-22] programs at work are never reported as waiting", async () => {
+  const rounds = SOAK ? 10 : 1;
+  const work = [
+    "npm --version",
+    "echo 'int main(void) { return 0; }' | gcc -O2 -x c - -o /dev/null",
+    "/usr/bin/python3 -c 'import json, time; [json.loads(json.dumps(list(range(999)))) for _ in range(500)]; time.sleep(0.2)'",
+    "find /usr/share -name '*.txt' | wc -l",
+    "while read -r line; do :; done < /etc/services",
+    "node -e 'let n = 0; const t = setInterval(() => ++n > 20 && clearInterval(t), 10)'",
+    "apt-cache policy bash",
+  ].join("; ");
+  const program = inShell(`for i in $(seq ${rounds}); do ${work}; done; echo a''ll; exec sleep 1000`);
+  const waiting: unknown[] = [];
+  let samples = 0;
+
+  await eventually(async () => {
+    const seen = await look(program);
+    samples += 1;
+    if (seen.waiting) waiting.push(seen);
+    expect(program.output).toContain("all");
+  }, 25_000);
+
+  expect(waiting).toEqual([]);
+  expect(samples).toBeGreaterThan(10);
+});

@@ -1,0 +1,91 @@
+/** The process tree as `/proc` shows it at one moment; what has ended meanwhile is left out. */
+import { basename } from "node:path";
+import { numbersIn, readProcFile } from "./proc-file.ts";
+
+export type ProcessStat = {
+  readonly pid: number;
+  /** The name of its program, at most 15 bytes. */
+  readonly program: string;
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  /** Device of its controlling terminal, 0 without one. */
+  readonly tty: number;
+  /** Foreground group of that terminal. */
+  readonly foreground: number;
+};
+
+/** Children, their children and so on; parents before children. */
+export function descendants(pid: number): number[] {
+  const childrenOf = hasChildrenFiles() ? childrenByFile : childrenByScan();
+  const found = [...childrenOf(pid)];
+  for (const it of found) found.push(...childrenOf(it));
+  return found;
+}
+
+export function readStat(pid: number): ProcessStat | undefined {
+  const line = readProcFile(`/proc/${pid}/stat`);
+  if (line === undefined) return undefined;
+  // The name stands in brackets and may itself hold brackets and spaces.
+  const end = line.lastIndexOf(")");
+  const fields = line.slice(end + 2).split(" ", 6);
+  const [state, ...numbers] = fields;
+  const [parent, group, session, tty, foreground] = numbers.map(Number);
+  if (state === undefined || foreground === undefined) return undefined;
+  const program = Buffer.from(line.slice(line.indexOf("(") + 1, end), "latin1").toString();
+  return { pid, program, state, parent: parent!, group: group!, session: session!, tty: tty!, foreground };
+}
+
+/** Members of a process group: looked for below `root`, and everywhere when none is there. */
+export function groupMembers(group: number, root: number): ProcessStat[] {
+  const near = statsOf([root, ...descendants(root)]).filter((it) => it.group === group);
+  return near.length > 0 ? near : statsOf(allProcesses()).filter((it) => it.group === group);
+}
+
+export function statsOf(pids: readonly number[]): ProcessStat[] {
+  return pids.flatMap((pid) => readStat(pid) ?? []);
+}
+
+export function allProcesses(): number[] {
+  return numbersIn("/proc");
+}
+
+/** The name people know it by: Node names its first thread `MainThread`, and that is all the kernel keeps. */
+export function programOf({ pid, program }: ProcessStat): string {
+  if (program !== "MainThread") return program;
+  const command = readProcFile(`/proc/${pid}/cmdline`)?.split("\0", 1)[0] ?? "";
+  return basename(Buffer.from(command, "latin1").toString()) || program;
+}
+
+/** How often a thread has gone to wait: grows with each new wait, stands while one lasts. */
+export function voluntarySwitches(pid: number, thread = pid): number {
+  const status = readProcFile(`/proc/${pid}/task/${thread}/status`);
+  return Number(/^voluntary_ctxt_switches:\s*(\d+)/m.exec(status ?? "")?.[1] ?? 0);
+}
+
+let childrenFiles: boolean | undefined;
+
+/** They need CONFIG_PROC_CHILDREN. */
+function hasChildrenFiles(): boolean {
+  childrenFiles ??= readProcFile(`/proc/self/task/${process.pid}/children`) !== undefined;
+  return childrenFiles;
+}
+
+/** Each thread has children of its own. */
+function childrenByFile(pid: number): number[] {
+  return numbersIn(`/proc/${pid}/task`).flatMap((thread) => {
+    const text = readProcFile(`/proc/${pid}/task/${thread}/children`)?.trim() ?? "";
+    return text === "" ? [] : text.split(" ").map(Number);
+  });
+}
+
+export function childrenByScan(): (pid: number) => number[] {
+  const children = new Map<number, number[]>();
+  for (const { pid, parent } of statsOf(allProcesses())) {
+    const siblings = children.get(parent);
+    if (siblings === undefined) children.set(parent, [pid]);
+    else siblings.push(pid);
+  }
+  return (pid) => children.get(pid) ?? [];
+}

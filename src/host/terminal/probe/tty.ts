@@ -1,0 +1,115 @@
+/**
+ * What Node can't ask a terminal: its modes, its foreground group, its unread input. Every call is synchronous, takes
+ * microseconds and answers undefined or false when the descriptor is no terminal (any more). Linux only.
+ */
+import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
+import koffi from "koffi";
+import type { TtyModes } from "../../../domain/waiting.ts";
+
+export type { TtyModes } from "../../../domain/waiting.ts";
+
+/** Modes, and whether a raw `read` gives up by itself (VMIN 0 with VTIME). */
+export type TtyState = { readonly modes: TtyModes; readonly readTimed: boolean };
+
+/** Of the slave, asked through the master. */
+export function readTtyModes(fd: number): TtyModes | undefined {
+  return readTtyState(fd)?.modes;
+}
+
+export function readTtyState(fd: number): TtyState | undefined {
+  const attributes = new Uint8Array(TERMIOS_BYTES);
+  if (tcgetattr(fd, attributes) !== 0) return undefined;
+  const flags = new DataView(attributes.buffer).getUint32(LFLAG_AT, true);
+  return {
+    modes: { echo: (flags & ECHO) !== 0, canonical: (flags & ICANON) !== 0, signals: (flags & ISIG) !== 0 },
+    readTimed: attributes[CC_AT + VMIN] === 0 && attributes[CC_AT + VTIME] !== 0,
+  };
+}
+
+/** `fd` is a master, or this process's own terminal. */
+export function foregroundGroup(fd: number): number | undefined {
+  const group = tcgetpgrp(fd);
+  return group > 0 ? group : undefined;
+}
+
+/** The slave behind a master; undefined when `fd` is none. */
+export function slaveFile(fd: number): { readonly dev: number; readonly rdev: number } | undefined {
+  const answer = [0];
+  return ioctl(fd, TIOCGPTN, answer) === 0 ? statSync(`/dev/pts/${answer[0]}`, { throwIfNoEntry: false }) : undefined;
+}
+
+/** As `st_rdev` and `/proc/PID/stat` write it. */
+export function slaveDevice(number: number): number {
+  return (SLAVE_MAJOR << 8) | (number & 0xff) | ((number & ~0xff) << 12);
+}
+
+/** Drops what was typed and not yet read. On the master it would drop output instead. */
+export function flushInput(slavePath: string): boolean {
+  return withTerminal(slavePath, constants.O_RDWR, (fd) => tcflush(fd, TCIFLUSH) === 0) ?? false;
+}
+
+/** Bytes a reader would get now: whole lines in canonical mode. */
+export function unreadInput(slavePath: string): number | undefined {
+  return withTerminal(slavePath, constants.O_RDONLY, (fd) => {
+    const answer = [0];
+    return ioctl(fd, FIONREAD, answer) === 0 ? answer[0] : undefined;
+  });
+}
+
+/**
+ * Opens a terminal for the length of `ask`: a slave kept open would keep its master from ever seeing the end. Never
+ * becomes our controlling terminal, never blocks on what only has a terminal's name.
+ */
+export function withTerminal<T>(path: string, access: number, ask: (fd: number) => T): T | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, access | constants.O_NOCTTY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
+  try {
+    return isSlave(fstatSync(fd).rdev) ? ask(fd) : undefined;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The group of another process; undefined when it is gone. */
+export function processGroup(pid: number): number | undefined {
+  const group = getpgid(pid);
+  return group > 0 ? group : undefined;
+}
+
+// asm-generic: the same on x86-64 and arm64.
+const TERMIOS_BYTES = 64;
+const LFLAG_AT = 12;
+const CC_AT = 17;
+const VTIME = 5;
+const VMIN = 6;
+const ISIG = 1;
+const ICANON = 2;
+const ECHO = 8;
+const TCIFLUSH = 0;
+const FIONREAD = 0x541b;
+const TIOCGPTN = 0x80045430;
+const SLAVE_MAJOR = 136;
+const SLAVE_MAJOR_LAST = 143;
+
+const libc = koffi.load(null);
+const tcgetattr = libc.func("int tcgetattr(int fd, _Out_ uint8_t *attributes)") as (
+  fd: number,
+  attributes: Uint8Array,
+) => number;
+const tcgetpgrp = libc.func("int tcgetpgrp(int fd)") as (fd: number) => number;
+const getpgid = libc.func("int getpgid(int pid)") as (pid: number) => number;
+const tcflush = libc.func("int tcflush(int fd, int queue)") as (fd: number, queue: number) => number;
+const ioctl = libc.func("int ioctl(int fd, unsigned long request, _Out_ int *answer)") as (
+  fd: number,
+  request: number,
+  answer: number[],
+) => number;
+
+function isSlave(device: number): boolean {
+  const major = (device >> 8) & 0xfff;
+  return major >= SLAVE_MAJOR && major <= SLAVE_MAJOR_LAST;
+}

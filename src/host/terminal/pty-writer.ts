@@ -1,0 +1,100 @@
+/**
+ * The only writer to a terminal's master. Bytes go in whole and in order at the pace of the reader: the descriptor is
+ * non-blocking, and a full one is tried again later. Rules PTY-6..PTY-8 in docs/spec/terminal.md.
+ */
+import { writeSync } from "node:fs";
+
+/** The descriptor is asked for only while `open`. */
+export type WriterDevice = { readonly fd: number; readonly open: boolean };
+
+export class PtyWriter {
+  readonly #device: WriterDevice;
+  #queue: Uint8Array[] = [];
+  #offset = 0;
+  #waiting = 0;
+  #delayMs = FIRST_DELAY_MS;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+
+  constructor(device: WriterDevice) {
+    this.#device = device;
+  }
+
+  /** Bytes that the terminal has not taken yet. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (!this.#device.open || bytes.length === 0) return;
+    this.#queue.push(bytes);
+    this.#waiting += bytes.length;
+    if (this.#timer === undefined && this.#immediate === undefined) this.#pump();
+  }
+
+  /** Drops what waits; answers how many bytes that was. */
+  cancel(): number {
+    const dropped = this.#waiting;
+    clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
+    this.#timer = undefined;
+    this.#immediate = undefined;
+    this.#queue = [];
+    this.#offset = 0;
+    this.#waiting = 0;
+    this.#delayMs = FIRST_DELAY_MS;
+    return dropped;
+  }
+
+  #pump(): void {
+    for (let turn = 0; turn < CHUNKS_A_TURN; turn += 1) {
+      const head = this.#queue[0];
+      if (head === undefined) return;
+      const taken = this.#attempt(head.subarray(this.#offset, this.#offset + CHUNK));
+      if (taken === "full") return this.#later();
+      if (taken === "gone") return void this.cancel();
+      this.#advance(head, taken);
+    }
+    // Other sessions and our own reader get their turn: the echo of a paste must not fill the terminal.
+    this.#immediate = setImmediate(() => {
+      this.#immediate = undefined;
+      this.#pump();
+    });
+  }
+
+  #attempt(bytes: Uint8Array): number | "full" | "gone" {
+    // A closed descriptor's number may already be somebody else's.
+    if (!this.#device.open) return "gone";
+    try {
+      return writeSync(this.#device.fd, bytes);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EAGAIN" || code === "EINTR") return "full";
+      if (code === "EIO" || code === "EBADF") return "gone";
+      throw error;
+    }
+  }
+
+  #advance(head: Uint8Array, taken: number): void {
+    this.#delayMs = FIRST_DELAY_MS;
+    this.#waiting -= taken;
+    this.#offset += taken;
+    if (this.#offset < head.length) return;
+    this.#queue.shift();
+    this.#offset = 0;
+  }
+
+  #later(): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#pump();
+    }, this.#delayMs);
+    this.#delayMs = Math.min(this.#delayMs * 2, LAST_DELAY_MS);
+  }
+}
+
+/** What a line discipline holds; a larger write is cut there anyway. */
+const CHUNK = 4096;
+const CHUNKS_A_TURN = 8;
+const FIRST_DELAY_MS = 1;
+const LAST_DELAY_MS = 16;

@@ -1,0 +1,75 @@
+/**
+ * Tells silence. After output or input it fires one rung after the other while nothing happens, and is still after the
+ * last one. One timer; `stir` costs an assignment. Rules PTY-9..PTY-11 in docs/spec/terminal.md.
+ */
+export class QuietClock {
+  readonly #rungsMs: readonly number[];
+  readonly #fire: (ms: number) => void;
+  #stirredAt = 0;
+  #next: number;
+  #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
+  #held = false;
+
+  constructor(rungsMs: readonly number[], fire: (ms: number) => void) {
+    this.#rungsMs = rungsMs;
+    this.#fire = fire;
+    this.#next = rungsMs.length;
+  }
+
+  /** Something happened: silence begins anew. */
+  stir(): void {
+    this.#stirredAt = performance.now();
+    this.#next = 0;
+    if (this.#timer === undefined && this.#immediate === undefined && !this.#held) this.#arm();
+  }
+
+  /** While nobody reads the terminal, its silence says nothing about the program. */
+  hold(): void {
+    this.#held = true;
+    this.#disarm();
+  }
+
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    if (this.#next < this.#rungsMs.length) this.stir();
+  }
+
+  close(): void {
+    this.#next = this.#rungsMs.length;
+    this.hold();
+  }
+
+  #arm(): void {
+    const rung = this.#rungsMs[this.#next];
+    if (rung === undefined) return;
+    const delayMs = Math.max(0, this.#stirredAt + rung - performance.now());
+    this.#timer = setTimeout(() => this.#look(), Math.ceil(delayMs));
+    this.#timer.unref();
+  }
+
+  /** After a busy moment of ours output may lie unread: the loop polls once before silence is believed. */
+  #look(): void {
+    this.#timer = undefined;
+    this.#immediate = setImmediate(() => {
+      this.#immediate = undefined;
+      this.#strike();
+      if (!this.#held) this.#arm();
+    });
+  }
+
+  #strike(): void {
+    const rung = this.#rungsMs[this.#next];
+    if (rung === undefined || performance.now() - this.#stirredAt < rung) return;
+    this.#next += 1;
+    this.#fire(rung);
+  }
+
+  #disarm(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
+    this.#timer = undefined;
+    this.#immediate = undefined;
+  }
+}

@@ -1,0 +1,164 @@
+/**
+ * The shell of a terminal: its pseudo-terminal, its only writer, and what the kernel says of it. A session may have
+ * several, one after the other. Rules PTY-1..PTY-8, PTY-40 in docs/spec/terminal.md.
+ */
+import { randomBytes } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Size } from "../../domain/session-frame.ts";
+import { voluntarySwitches } from "./probe/processes.ts";
+import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
+import type { TtyModes } from "./probe/tty.ts";
+import { foregroundGroup, readTtyModes, unreadInput } from "./probe/tty.ts";
+import { ProcessTree } from "./process-tree.ts";
+import { PtyWriter } from "./pty-writer.ts";
+import type { PtyExit, PtyListener } from "./pty.ts";
+import { Pty } from "./pty.ts";
+import { sendSignal } from "./send-signal.ts";
+import type { ShellFamily, ShellLaunch } from "./shells/shell.ts";
+import { prepareShell } from "./shells/shell.ts";
+
+export type ShellOptions = {
+  readonly shell: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly size: Size;
+  /** Private; each shell makes one of its own in it. */
+  readonly directory: string;
+  /** Called before the first byte. */
+  readonly onNonce: (nonce: string) => void;
+};
+
+export class ShellProcess {
+  readonly pid: number;
+  readonly family: ShellFamily;
+  readonly directory: string;
+  /** Resolves after the last byte and `listener.exit`. */
+  readonly exited: Promise<PtyExit>;
+  readonly #pty: Pty;
+  readonly #writer: PtyWriter;
+  readonly #commandLine: string;
+  #gone = false;
+
+  private constructor(launch: ShellLaunch, directory: string, start: Starter) {
+    const exited = Promise.withResolvers<PtyExit>();
+    this.exited = exited.promise;
+    this.family = launch.family;
+    this.directory = directory;
+    this.#commandLine = [launch.file, ...launch.args, ""].join("\0");
+    this.#pty = start((exit) => {
+      this.#gone = true;
+      this.#writer.cancel();
+      exited.resolve(exit);
+      void rm(directory, { recursive: true, force: true });
+    });
+    this.#writer = new PtyWriter(this.#pty);
+    this.pid = this.#pty.pid;
+  }
+
+  static async start(options: ShellOptions, listener: PtyListener): Promise<ShellProcess> {
+    await mkdir(options.directory, { recursive: true, mode: 0o700 });
+    const directory = await mkdtemp(join(options.directory, "shell-"));
+    const nonce = randomBytes(16).toString("hex");
+    const { shell, env, cwd, size } = options;
+    const launch = await prepareShell({ shell, directory, nonce, env });
+    options.onNonce(nonce);
+    return new ShellProcess(launch, directory, (onExit) => {
+      const exit = (it: PtyExit): void => {
+        listener.exit(it);
+        onExit(it);
+      };
+      const { file, args, env: environment } = launch;
+      return new Pty({ file, args, env: environment, cwd, size }, { data: (bytes) => listener.data(bytes), exit });
+    });
+  }
+
+  get open(): boolean {
+    return this.#pty.open;
+  }
+
+  get fd(): number {
+    return this.#pty.fd;
+  }
+
+  get waiting(): number {
+    return this.#writer.waiting;
+  }
+
+  get atPrompt(): boolean {
+    return this.open && shellAtPrompt({ fd: this.fd, shellPid: this.pid });
+  }
+
+  /** Nothing typed lies unread: what the shell waits for is still to come. */
+  get hasReadAll(): boolean {
+    return this.waiting === 0 && (unreadInput(this.#pty.slavePath) ?? 0) === 0;
+  }
+
+  /** How often it has gone to wait; undefined where that can't be read. */
+  get waits(): number | undefined {
+    const waits = voluntarySwitches(this.pid);
+    return waits === 0 ? undefined : waits;
+  }
+
+  get modes(): TtyModes | undefined {
+    return this.open ? readTtyModes(this.fd) : undefined;
+  }
+
+  get foregroundGroup(): number | undefined {
+    return this.open ? foregroundGroup(this.fd) : undefined;
+  }
+
+  /** False once it has given its process to another program. */
+  get isItself(): boolean {
+    try {
+      return readFileSync(`/proc/${this.pid}/cmdline`, "utf8") === this.#commandLine;
+    } catch {
+      return false; // it is gone
+    }
+  }
+
+  get cwd(): string | undefined {
+    try {
+      return readlinkSync(`/proc/${this.pid}/cwd`);
+    } catch {
+      return undefined; // it is gone, or not ours to read
+    }
+  }
+
+  write(bytes: Uint8Array): void {
+    this.#writer.write(bytes);
+  }
+
+  resize(size: Size): void {
+    this.#pty.resize(size);
+  }
+
+  pause(): void {
+    this.#pty.pause();
+  }
+
+  resume(): void {
+    this.#pty.resume();
+  }
+
+  /** Drops what is typed and not taken yet. */
+  cancelInput(): number {
+    return this.#writer.cancel();
+  }
+
+  /** Itself and everything that it has started. */
+  get tree(): ProcessTree {
+    return new ProcessTree(this.#gone ? undefined : this.pid);
+  }
+
+  /** To the job in front; false when that is the shell itself. */
+  signalForeground(signal: NodeJS.Signals): boolean {
+    const group = this.foregroundGroup;
+    if (group === undefined || group === this.pid || this.#gone) return false;
+    sendSignal(-group, signal);
+    return true;
+  }
+}
+
+type Starter = (onExit: (exit: PtyExit) => void) => Pty;

@@ -1,0 +1,29 @@
+# Integration for fish, after the lines that set __ss_k (the nonce). Runs after the user's configuration.
+
+function __sidestick_mark
+    printf '\e]7717;%s;%s\a' $__ss_k $argv[1] >/dev/tty 2>/dev/null
+end
+
+function __sidestick_preexec --on-event fish_preexec
+    __sidestick_mark C
+end
+
+# Comments alone leave $status as it was: a block of them has succeeded.
+function __sidestick_postexec --on-event fish_postexec
+    set -l code $status
+    string match -qr '^\s*[^\s#]' -- (string split \n -- $argv[1]); or set code 0
+    __sidestick_mark "D;$code;"(string escape --style=url -- $PWD)
+end
+
+function __sidestick_prompt --on-event fish_prompt
+    set -l code $status
+    __sidestick_mark "D;$code;"(string escape --style=url -- $PWD)
+    __sidestick_mark "A;$code"
+end
+
+functions -q fish_prompt
+and functions -c fish_prompt __sidestick_user_prompt
+and function fish_prompt
+    __sidestick_user_prompt
+    printf '\e]7717;%s;B\a' $__ss_k
+end

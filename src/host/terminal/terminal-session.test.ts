@@ -1,0 +1,212 @@
+import { readdirSync } from "node:fs";
+import { afterAll, expect, test } from "vitest";
+import { eventually } from "../../../test/support/eventually.ts";
+import { ANN, BOT, closeServices, OpenedTerminal } from "../../../test/support/terminal.ts";
+
+afterAll(closeServices);
+
+test("[PTY-12] every frame is one more than the last, and bytes come before the events that follow them", async () => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.block("seq 50000; echo last");
+  await terminal.ask({ type: "TERMINATE_CMD" });
+
+  const { frames } = terminal;
+
+  expect(frames.map((frame) => frame.order)).toEqual(frames.map((_, index) => index + 1));
+  let cursor = 0;
+  for (const frame of frames) {
+    expect(frame.cursor).toBe(cursor);
+    if (frame.kind === "bytes") cursor += frame.bytes.length;
+  }
+  expect(frames.at(-1)?.kind).toBe("exit");
+});
+
+test("[PTY-13] no frame is larger than 65,536 bytes, and bulk is gathered", async () => {
+  const terminal = await OpenedTerminal.open();
+
+  await terminal.block("head -c 2000000 /dev/zero | tr '\\0' x");
+
+  const sizes = terminal.frames.flatMap((frame) => (frame.kind === "bytes" ? [frame.bytes.length] : []));
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(65_536);
+  expect(sizes.length).toBeLessThan(2_000_000 / 4_096);
+});
+
+test("[PTY-9] silence after output is a recorded fact, in rungs", async () => {
+  const terminal = await OpenedTerminal.open();
+
+  await terminal.event("quiet", (payload) => payload["ms"] === 500);
+
+  const told = terminal.events("quiet").map((frame) => frame.payload["ms"]);
+  expect(told.slice(-4)).toEqual([30, 100, 200, 500]);
+});
+
+test("[PTY-32] marks and the command's file never show", async () => {
+  const terminal = await OpenedTerminal.open();
+
+  await terminal.block("echo shown");
+
+  expect(terminal.bytes.toString()).not.toMatch(/7717|\. '?\/|shell-/);
+  expect(terminal.bytes.toString()).toContain("echo shown");
+});
+
+test("[PTY-33] secrets are masked in the stream, in commands and in inputs, and the ranges are told", async () => {
+  const terminal = await OpenedTerminal.open();
+  const token = `ghp_${"aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5".slice(0, 36)}`;
+
+  const { output } = await terminal.block(`echo ${token}`);
+
+  expect(JSON.stringify(terminal.frames)).not.toContain(token.slice(10));
+  expect(output).toMatch(/ghp_\*{36}/);
+  await eventually(() => expect(terminal.events("redacted").length).toBeGreaterThan(0));
+});
+
+test("[PTY-35] with redaction off every byte is the program's", async () => {
+  const terminal = await OpenedTerminal.open({ redaction: "off" });
+
+  const { output } = await terminal.block("echo password=hunter2hunter2");
+
+  expect(output).toBe("password=hunter2hunter2\r\n");
+});
+
+test("[PTY-40] the child's environment is the login's, with a terminal and no pager", async () => {
+  const terminal = await OpenedTerminal.open();
+
+  const { output } = await terminal.block("env | grep -E '^(TERM|COLORTERM|PAGER|GIT_PAGER|npm_|VITEST)' | sort");
+
+  expect(output.split("\r\n").filter((line) => line !== "")).toEqual([
+    "COLORTERM=truecolor",
+    "GIT_PAGER=cat",
+    "PAGER=cat",
+    "TERM=xterm-256color",
+  ]);
+});
+
+test("[PTY-45] a resize is an event with its place, and reaches the program", async () => {
+  const terminal = await OpenedTerminal.open();
+
+  await terminal.ask({ type: "RESIZE", by: ANN, cols: 100, rows: 30 });
+  const { output } = await terminal.block("stty size");
+
+  expect(output).toBe("30 100\r\n");
+  expect(terminal.events("resize").at(-1)).toMatchObject({ payload: { cols: 100, rows: 30 }, by: ANN });
+});
+
+test("[PTY-46] the screen, a snapshot and the status can be asked for", async () => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.block("clear; echo on the screen");
+
+  const screen = await terminal.ask({ type: "READ_SCREEN" });
+  const snapshot = await terminal.ask({ type: "SNAPSHOT" });
+  const { fields } = await terminal.ask({ type: "STATUS" });
+
+  expect(
+    Buffer.from(screen.body ?? [])
+      .toString()
+      .split("\n")[0],
+  ).toBe("on the screen");
+  expect(screen.fields).toMatchObject({ cols: 120, rows: 40, alt_screen: false });
+  expect(Buffer.from(snapshot.body ?? []).toString()).toContain("on the screen");
+  expect(fields).toMatchObject({
+    mode: "idle",
+    shell: "/bin/bash",
+    integration: "marks",
+    cwd: terminal.home,
+    cols: 120,
+  });
+});
+
+test("[PTY-41] respawn starts another shell in the same stream and says so", async () => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run("cd /tmp; sleep 1000");
+  await terminal.text("sleep 1000");
+  const before = terminal.frames.length;
+
+  await terminal.ask({ type: "RESPAWN", by: ANN });
+  const { end } = await terminal.finished(begun);
+  await terminal.event("prompt", (payload) => payload["kind"] === "shell", before);
+  const after = await terminal.block("pwd");
+
+  expect(end).toMatchObject({ canceled: true, signal: "SIGKILL" });
+  expect(terminal.events("log_line")[0]).toMatchObject({ payload: { event: "respawned" }, by: ANN });
+  expect(after).toMatchObject({ output: "/tmp\r\n", end: { seq: 2, integration: "marks" } });
+  expect(terminal.exit).toBeUndefined();
+});
+
+test.each(["cat", "bash --norc", "python3 -q", "bc -q", "sqlite3"])("[PTY-42] %s is asked to end", async (command) => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run(command, { run_id: "6a1c1f0e-0000-4000-8000-000000000003" });
+  await terminal.event("prompt", (payload) => payload["kind"] !== "shell", begun.position);
+
+  await terminal.ask({ type: "END_RUN", by: BOT });
+
+  expect(terminal.events("log_line").map((frame) => frame.payload["step"])).toEqual(["exit"]);
+  expect((await terminal.block("echo ready")).output).toBe("ready\r\n");
+});
+
+test.each([
+  { command: "echo here; sleep 1000", steps: ["ctrl_c"] },
+  { command: "bash -c 'trap \"\" INT; echo here; sleep 1000'", steps: ["ctrl_c", "sigterm"] },
+  { command: "bash -c 'trap \"\" INT TERM; echo here; sleep 1000'", steps: ["ctrl_c", "sigterm", "sigkill"] },
+])("[PTY-42] ending $command takes $steps, and the prompt is seen", async ({ command, steps }) => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run(command, { run_id: "6a1c1f0e-0000-4000-8000-000000000003" });
+  await terminal.text("here\r\n", begun.cursor);
+
+  await terminal.ask({ type: "END_RUN", by: BOT });
+
+  expect(terminal.events("log_line").map((frame) => frame.payload["step"])).toEqual(steps);
+  expect((await terminal.finished(begun)).end).toMatchObject({ canceled: true });
+  expect((await terminal.block("echo ready")).output).toBe("ready\r\n");
+});
+
+test("[PTY-43] a shell that nothing interrupts is replaced", async () => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run("trap '' INT; while :; do :; done");
+
+  await terminal.ask({ type: "END_RUN", by: BOT });
+
+  expect((await terminal.finished(begun)).end).toMatchObject({ canceled: true });
+  expect((await terminal.block("echo ready")).output).toBe("ready\r\n");
+});
+
+test("[PTY-44] terminate ends everything that the session started, then the session", async () => {
+  const terminal = await OpenedTerminal.open();
+  const { output } = await terminal.block("(trap '' HUP TERM; exec sleep 1000) & echo $!");
+  const pid = Number.parseInt(output.split("\r\n").at(-2) ?? "", 10);
+
+  await terminal.ask({ type: "TERMINATE_CMD" });
+
+  expect(terminal.exit).toMatchObject({ reason: "terminated" });
+  expect(terminal.frames.at(-1)).toBe(terminal.exit);
+  await eventually(() => expect(readdirSync("/proc")).not.toContain(String(pid)));
+});
+
+test("[PTY-14] a paused session reads nothing, and nothing is lost", async () => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run("read; seq 200000; echo end");
+  terminal.session.pause();
+  await terminal.send("\r");
+  const before = terminal.bytes.length;
+  const other = await OpenedTerminal.open();
+  await other.block("sleep 0.3");
+  expect(terminal.bytes.length).toBe(before);
+
+  terminal.session.resume();
+
+  const { output } = await terminal.finished(begun);
+  const lines = output.split("\r\n").slice(1, -1);
+  expect(lines).toEqual([...Array.from({ length: 200_000 }, (_, index) => String(index + 1)), "end"]);
+});
+
+test("[PTY-47] nothing goes into a session that has ended; its status can still be asked", async () => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.block("exit 0");
+
+  await expect(terminal.send("x")).rejects.toMatchObject({ code: "invalid_transition" });
+  await expect(terminal.ask({ type: "RESPAWN", by: ANN })).rejects.toMatchObject({ code: "invalid_transition" });
+  expect((await terminal.ask({ type: "STATUS" })).fields).toMatchObject({ mode: "idle" });
+});
+
+test("[PTY-48] a shell that is not there is refused at once", async () => {
+  await expect(OpenedTerminal.open({ shell: "/no/such/shell" })).rejects.toMatchObject({ code: "invalid_request" });
+});

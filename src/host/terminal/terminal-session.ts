@@ -1,0 +1,292 @@
+/**
+ * A terminal as the host's link sees it: requests come in, each becomes one call of the terminal, its gate or its
+ * screen. Rules in docs/spec/terminal.md.
+ */
+import { accessSync, constants, statSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { homedir } from "node:os";
+import { delimiter, join, resolve } from "node:path";
+import type { Refusal } from "../../domain/blocks.ts";
+import { keyBytes } from "../../domain/keys.ts";
+import { redactText } from "../../domain/redaction/redact-text.ts";
+import type { SessionFrame } from "../../domain/session-frame.ts";
+import { AppError } from "../../protocol/errors.ts";
+import type { Begun } from "../gate.ts";
+import type { HostedSession, OpenSession, Reply, SessionRequest, StartMessage } from "../hosted-session.ts";
+import type { BlockBegin } from "./block-tracker.ts";
+import { endRun, terminate } from "./ending.ts";
+import { loginEnvironment } from "./login-environment.ts";
+import type { Probe } from "./probe/probe.ts";
+import type { Screens } from "./screen/screens.ts";
+import { submissionOf } from "./shells/shell.ts";
+import { Terminal } from "./terminal.ts";
+
+export type TerminalServices = {
+  /** Private to the host; each session has a directory of its own in it while it lives. */
+  readonly directory: string;
+  readonly probe: () => Promise<Probe>;
+  readonly screens: () => Promise<Screens>;
+  /** Default: as after a fresh login. */
+  readonly environment?: () => Promise<Readonly<Record<string, string>>>;
+  /** Default: on. Off only where a test compares bytes. */
+  readonly redaction?: "on" | "off";
+};
+
+/** What opens the terminals of this host. */
+export function openTerminal(services: TerminalServices): OpenSession {
+  return async (start, emit) => new TerminalSession(start, await startTerminal(services, start, emit));
+}
+
+type RunRequest = Extract<SessionRequest, { type: "RUN_BLOCK" }>;
+type InputRequest = Extract<SessionRequest, { type: "SEND_INPUT" }>;
+
+class TerminalSession implements HostedSession {
+  readonly sessionId: string;
+  readonly #terminal: Terminal;
+  readonly #shellName: string;
+  readonly #parts = new Map<number, Uint8Array[]>();
+
+  constructor(start: StartMessage, terminal: { readonly terminal: Terminal; readonly shell: string }) {
+    this.sessionId = start.session_id;
+    this.#terminal = terminal.terminal;
+    this.#shellName = terminal.shell;
+  }
+
+  pause(): void {
+    this.#terminal.pause();
+  }
+
+  resume(): void {
+    this.#terminal.resume();
+  }
+
+  async handle(request: SessionRequest, body: Uint8Array): Promise<Reply> {
+    const terminal = this.#terminal;
+    if (terminal.over && !READS.has(request.type)) {
+      throw new AppError("invalid_transition", { detail: "The session has ended" });
+    }
+    switch (request.type) {
+      case "SEND_INPUT":
+      case "RUN_BLOCK":
+        return this.#gather(request, body);
+      case "END_RUN":
+        refuseOtherRun(request.run_id, terminal.blocks.run?.runId);
+        await terminal.gate.take(request, () => ({ answer: endRun(terminal, request.by) }));
+        return { fields: {} };
+      case "RESPAWN":
+        await terminal.gate.take(request, () => ({ answer: terminal.respawn(request.by) }));
+        return { fields: { pid: terminal.shell.pid } };
+      case "RESIZE":
+        terminal.resize({ cols: request.cols, rows: request.rows }, request.by);
+        return { fields: {} };
+      case "READ_SCREEN":
+        return this.#screen();
+      case "SNAPSHOT":
+        return this.#snapshot();
+      case "STATUS":
+        return { fields: this.#status() };
+      case "TERMINATE_CMD":
+        await terminate(terminal);
+        return { fields: {} };
+    }
+  }
+
+  /** Parts of one long body share their number; only the last one acts. */
+  async #gather(request: InputRequest | RunRequest, body: Uint8Array): Promise<Reply> {
+    const parts = this.#parts.get(request.number) ?? [];
+    parts.push(body);
+    if (parts.reduce((sum, part) => sum + part.length, 0) > BODY_MAX) {
+      this.#parts.delete(request.number);
+      throw new AppError("too_large", { limit: BODY_MAX });
+    }
+    if (request.more === true) {
+      this.#parts.set(request.number, parts);
+      return { fields: {} };
+    }
+    this.#parts.delete(request.number);
+    const bytes = parts.length === 1 ? body : Buffer.concat(parts);
+    return request.type === "SEND_INPUT" ? this.#input(request, bytes) : this.#run(request, bytes);
+  }
+
+  async #input(request: InputRequest, bytes: Uint8Array): Promise<Reply> {
+    const admitted = await this.#terminal.gate.input(request, {
+      bytes: request.keys === undefined ? bytes : this.#keys(request.keys),
+      class: request.class,
+      ifPrompt: request.if_prompt,
+      notAtShell: request.not_at_shell,
+      secret: request.secret,
+    });
+    return { fields: { ...admitted, epoch: this.#terminal.gate.epoch } };
+  }
+
+  #keys(names: readonly string[]): Uint8Array {
+    const keys = names.map((name) => keyBytes(name, this.#terminal.path.modes));
+    if (keys.includes(undefined)) throw new AppError("invalid_request", { detail: "There is no such key" });
+    return Buffer.concat(keys as Uint8Array[]);
+  }
+
+  async #run(request: RunRequest, bytes: Uint8Array): Promise<Reply> {
+    const { gate, blocks } = this.#terminal;
+    const text = Buffer.from(bytes).toString("utf8");
+    const begun = await gate.take(request, () => {
+      if (blocks.refusal !== "starting") return this.#submit(request, text);
+      // A shell may ask something while it starts: others' input isn't held up.
+      return { answer: this.#submitWhenStarted(request, text) };
+    });
+    return { fields: { ...begun } };
+  }
+
+  async #submitWhenStarted(request: RunRequest, text: string): Promise<BlockBegin> {
+    await this.#terminal.blocks.seenWithin(START_MS);
+    return this.#terminal.gate.inTurn(request, () => this.#submit(request, text));
+  }
+
+  async #submit(request: RunRequest, text: string): Promise<Begun<BlockBegin>> {
+    const { blocks, path, shell, gate } = this.#terminal;
+    refuse(blocks.refusal);
+    const seq = blocks.nextSeq;
+    const submission = await submissionOf(
+      shell.family,
+      { text, cwd: request.cwd, seq },
+      {
+        directory: shell.directory,
+        bracketedPaste: path.modes.bracketedPaste,
+        integrated: blocks.integration === "marks",
+      },
+    );
+    const remove = (): void => void submission.remove().catch(() => undefined);
+    try {
+      // A person may have typed meanwhile.
+      refuse(blocks.refusal);
+    } catch (error) {
+      remove();
+      throw error;
+    }
+    const answer = blocks.submit({ blockId: request.block_id, seq, runId: request.run_id, command: text }, remove);
+    path.expectEcho(submission.echo, submission.shown);
+    gate.put(submission.typed);
+    return { answer };
+  }
+
+  #status(): Reply["fields"] {
+    const { blocks, shell, size, gate, frames } = this.#terminal;
+    const { run } = blocks;
+    return {
+      mode: blocks.mode,
+      ...(run === undefined ? {} : { block_id: run.blockId }),
+      ...(run?.runId === undefined ? {} : { run_id: run.runId }),
+      pid: shell.pid,
+      shell: this.#shellName,
+      integration: blocks.integration,
+      ...(blocks.cwd === undefined ? {} : { cwd: blocks.cwd }),
+      cols: size.cols,
+      rows: size.rows,
+      epoch: gate.epoch,
+      inputs: gate.number,
+      order: frames.order,
+      waiting: shell.waiting,
+    };
+  }
+
+  async #screen(): Promise<Reply> {
+    const { lines, size, cursorRow, cursorCol, altScreen, title, cursor } = await this.#terminal.screen.read();
+    return {
+      fields: {
+        cols: size.cols,
+        rows: size.rows,
+        cursor_row: cursorRow,
+        cursor_col: cursorCol,
+        alt_screen: altScreen,
+        title: redactText(title),
+        cursor,
+      },
+      body: Buffer.from(lines.map((line) => redactText(line)).join("\n")),
+    };
+  }
+
+  async #snapshot(): Promise<Reply> {
+    const { ansi, size, cursor } = await this.#terminal.screen.snapshot();
+    return { fields: { cols: size.cols, rows: size.rows, cursor }, body: Buffer.from(ansi) };
+  }
+}
+
+const BODY_MAX = 16 * 1024 * 1024;
+const READS: ReadonlySet<SessionRequest["type"]> = new Set(["STATUS", "TERMINATE_CMD"]);
+
+/** How long a shell may take to its first prompt before a command is refused. */
+const START_MS = 10_000;
+
+async function startTerminal(
+  services: TerminalServices,
+  start: StartMessage,
+  emit: (frame: SessionFrame) => void,
+): Promise<{ readonly terminal: Terminal; readonly shell: string }> {
+  // The first question must not wait for a thread to start.
+  const [env] = await Promise.all([(services.environment ?? loginEnvironment)(), services.probe()]);
+  const shell = programIn(env["PATH"] ?? "", start.shell ?? env["SHELL"] ?? "/bin/bash");
+  const cwd = start.cwd ?? env["HOME"] ?? homedir();
+  if (start.cwd !== undefined && !isDirectory(start.cwd)) {
+    throw new AppError("invalid_request", { detail: "cwd is no directory on this host" });
+  }
+  const directory = join(services.directory, start.session_id);
+  const terminal = await Terminal.start({
+    sessionId: start.session_id,
+    shell,
+    cwd,
+    env: { ...env, ...TERMINAL_ENV, ...(start.for_agent ? AGENT_ENV : {}) },
+    size: { cols: start.cols, rows: start.rows },
+    directory,
+    redaction: services.redaction ?? "on",
+    probe: services.probe,
+    screens: services.screens,
+    emit,
+  });
+  void terminal.ended.then(() => rm(directory, { recursive: true, force: true }));
+  return { terminal, shell };
+}
+
+function programIn(path: string, name: string): string {
+  const files = name.includes("/") ? [resolve(name)] : path.split(delimiter).map((folder) => join(folder, name));
+  const found = files.find(isExecutable);
+  if (found === undefined) throw new AppError("invalid_request", { detail: "No such shell on this host" });
+  return found;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+const TERMINAL_ENV = { TERM: "xterm-256color", COLORTERM: "truecolor" };
+const AGENT_ENV = { PAGER: "cat", GIT_PAGER: "cat" };
+
+function refuseOtherRun(asked: string | undefined, active: string | undefined): void {
+  if (asked !== undefined && active !== undefined && asked !== active) {
+    throw new AppError("not_found", { detail: "Another run is active" });
+  }
+}
+
+function refuse(refusal: Refusal | undefined): void {
+  switch (refusal) {
+    case undefined:
+      return;
+    case "busy":
+      throw new AppError("busy");
+    case "interactive_active":
+      throw new AppError("interactive_active");
+    case "starting":
+      throw new AppError("busy", { detail: "The shell has not shown its prompt yet" });
+    case "half_line":
+      throw new AppError("busy", { detail: "Something is typed at the shell's prompt and not entered yet" });
+    case "gone":
+      throw new AppError("invalid_transition", { detail: "The shell has ended" });
+  }
+}

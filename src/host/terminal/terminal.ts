@@ -1,0 +1,308 @@
+/**
+ * One live terminal: a shell, the way of its bytes, its gate, its blocks and prompts, and the clock that tells silence.
+ * It outlives its shells: order and cursor go on when a shell is replaced. Rules in docs/spec/terminal.md.
+ */
+import { existsSync } from "node:fs";
+import type { Actor } from "../../domain/actor.ts";
+import type { JsonObject } from "../../domain/event.ts";
+import type { SessionFrame, Size } from "../../domain/session-frame.ts";
+import type { GateDevice } from "../gate.ts";
+import { Gate } from "../gate.ts";
+import { BlockTracker } from "./block-tracker.ts";
+import { Frames } from "./frames.ts";
+import { OutputPath } from "./output-path.ts";
+import type { Look, Probe } from "./probe/probe.ts";
+import { PromptWatch } from "./prompt-watch.ts";
+import { Prompts } from "./prompts.ts";
+import type { PtyExit } from "./pty.ts";
+import { QuietClock } from "./quiet-clock.ts";
+import { LazyScreen } from "./screen/lazy-screen.ts";
+import type { Screens } from "./screen/screens.ts";
+import { SecretLine } from "./secret-line.ts";
+import { ShellProcess } from "./shell-process.ts";
+
+export type TerminalOptions = {
+  readonly sessionId: string;
+  readonly shell: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly size: Size;
+  /** Private to this session; gone with it. */
+  readonly directory: string;
+  readonly redaction: "on" | "off";
+  readonly probe: () => Promise<Probe>;
+  readonly screens: () => Promise<Screens>;
+  readonly emit: (frame: SessionFrame) => void;
+};
+
+export class Terminal implements GateDevice {
+  readonly gate: Gate;
+  readonly frames: Frames;
+  readonly path: OutputPath;
+  readonly screen: LazyScreen;
+  readonly prompts: Prompts;
+  readonly blocks: BlockTracker;
+  readonly #options: TerminalOptions;
+  readonly #watch: PromptWatch;
+  readonly #clock: QuietClock;
+  readonly #secret = new SecretLine();
+  readonly #ended = Promise.withResolvers<void>();
+  #shell: ShellProcess | undefined;
+  #size: Size;
+  #paused = false;
+  #replacing = false;
+  #endReason = "exited";
+  #endAfter: Promise<void> | undefined;
+  #over = false;
+  /** How often the shell had gone to wait when the last input went in. */
+  #waitsAtInput: number | undefined;
+
+  private constructor(options: TerminalOptions) {
+    this.#options = options;
+    this.#size = options.size;
+    this.gate = new Gate(this);
+    this.frames = new Frames(options.emit);
+    this.screen = new LazyScreen({
+      screens: options.screens,
+      size: options.size,
+      modes: () => this.path.modes,
+      onReply: (bytes) => this.gate.reply(bytes),
+      onKeyframe: ({ cursor, size, data }) => this.frames.event("keyframe", { cursor, ...size, data }),
+    });
+    this.path = new OutputPath({
+      frames: this.frames,
+      redaction: options.redaction,
+      onMark: (mark) => this.blocks.mark(mark),
+      onOutput: (bytes, cursor, queries) => {
+        this.screen.feed(bytes, cursor, queries);
+        this.blocks.output();
+      },
+    });
+    this.prompts = new Prompts({
+      sessionId: options.sessionId,
+      frames: this.frames,
+      barrier: () => this.path.barrier(),
+    });
+    this.blocks = this.#makeBlocks();
+    this.#watch = this.#makeWatch();
+    this.#clock = new QuietClock(RUNGS_MS, (ms) => this.#quiet(ms));
+  }
+
+  static async start(options: TerminalOptions): Promise<Terminal> {
+    const terminal = new Terminal(options);
+    // A replay must know the size from the first byte on.
+    terminal.frames.event("resize", { cols: options.size.cols, rows: options.size.rows });
+    await terminal.#startShell(options.cwd);
+    return terminal;
+  }
+
+  get shell(): ShellProcess {
+    if (this.#shell === undefined) throw new Error("The terminal has no shell yet");
+    return this.#shell;
+  }
+
+  /** The last shell has ended. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Resolves after the last frame. */
+  get ended(): Promise<void> {
+    return this.#ended.promise;
+  }
+
+  get size(): Size {
+    return this.#size;
+  }
+
+  get cursor(): number {
+    return this.frames.cursor;
+  }
+
+  get waiting(): number {
+    return this.shell.waiting;
+  }
+
+  get atShell(): boolean {
+    return this.blocks.mode === "idle";
+  }
+
+  modes(): { readonly hidden: boolean; readonly secretLine: boolean } {
+    const modes = this.shell.modes;
+    // Nobody knows: nothing typed is recorded.
+    if (modes === undefined) return { hidden: true, secretLine: true };
+    return { hidden: !modes.echo, secretLine: !modes.echo && modes.canonical };
+  }
+
+  promptStands(promptId: string): Promise<boolean> {
+    return this.#watch.stands(promptId);
+  }
+
+  record(payload: JsonObject, by: Actor): number {
+    return this.frames.event("input", payload, by);
+  }
+
+  taken({ bytes, secret }: { readonly bytes: Uint8Array; readonly secret: boolean }): void {
+    if (secret) for (const value of this.#secret.type(bytes)) this.path.expectSecret(value);
+    else this.#secret.forget();
+    this.blocks.touch(bytes);
+  }
+
+  entered(): void {
+    this.#waitsAtInput = this.shell.waits;
+    this.prompts.over();
+    this.#stir();
+  }
+
+  write(bytes: Uint8Array): void {
+    this.shell.write(bytes);
+  }
+
+  async look(): Promise<Look | undefined> {
+    const probe = await this.#options.probe();
+    const { shell } = this;
+    if (!shell.open) return undefined;
+    return probe.look({ fd: shell.fd, shellPid: shell.pid, modes: this.path.modes });
+  }
+
+  resize(size: Size, by: Actor): void {
+    if (size.cols === this.#size.cols && size.rows === this.#size.rows) return;
+    this.#size = size;
+    this.path.barrier();
+    this.frames.event("resize", { cols: size.cols, rows: size.rows }, by);
+    this.screen.resize(size);
+    this.shell.resize(size);
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#clock.hold();
+    this.shell.pause();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.shell.resume();
+    this.#clock.release();
+  }
+
+  /** Kills the shell and all that it started, and starts another one in its place. */
+  async respawn(by: Actor): Promise<void> {
+    const { shell } = this;
+    const cwd = shell.cwd ?? this.#options.cwd;
+    this.#replacing = true;
+    try {
+      shell.cancelInput();
+      const { tree } = shell;
+      tree.signal("SIGKILL");
+      const exit = await shell.exited;
+      tree.signal("SIGKILL"); // what was started while they were killed
+      this.prompts.over();
+      this.blocks.respawned(exit);
+      await this.#startShell(cwd);
+    } finally {
+      this.#replacing = false;
+    }
+    this.frames.event("log_line", { event: "respawned", pid: this.shell.pid }, by);
+  }
+
+  /** The end of the shell is told with this reason, and not before `done`. */
+  endsAfter(reason: string, done: Promise<void>): void {
+    this.#endReason = reason;
+    this.#endAfter = done;
+  }
+
+  #makeBlocks(): BlockTracker {
+    return new BlockTracker({
+      frames: this.frames,
+      prompts: this.prompts,
+      atPrompt: () => this.shell.atPrompt,
+      received: () => this.path.received,
+      shellCwd: () => this.shell.cwd,
+      promptKey: () => `shell ${this.shell.pid} ${this.gate.inputs} ${this.path.received}`,
+      onPrompt: () => this.path.forgetExpected(),
+    });
+  }
+
+  #makeWatch(): PromptWatch {
+    return new PromptWatch({
+      prompts: this.prompts,
+      look: () => this.#lookAfterInput(),
+      activity: () => `${this.path.received} ${this.gate.inputs}`,
+      place: () => ({ cursor: this.frames.cursor, inputs: this.gate.inputs }),
+      atKnownPrompt: () => this.atShell && this.prompts.present?.shell === true && this.shell.atPrompt,
+      onShell: () => this.#shellWaits(),
+    });
+  }
+
+  /**
+   * A shell that has not yet woken for what was typed looks as if it were done with it: all must be read before the
+   * look, and the shell must have waited anew since.
+   */
+  async #lookAfterInput(): Promise<Look | undefined> {
+    const { hasReadAll } = this.shell;
+    const look = await this.look();
+    if (look?.waiting !== true || look.kind !== "shell") return look;
+    return hasReadAll && look.switches !== this.#waitsAtInput ? look : undefined;
+  }
+
+  #shellWaits(): "prompt" | "reading" {
+    // fish reads with its line editor also inside a command, and its marks can't get lost but with itself.
+    const marksHold = this.shell.family === "fish" && this.blocks.integration === "marks" && this.shell.isItself;
+    if (marksHold && this.blocks.mode !== "idle") return "reading";
+    this.blocks.kernelPrompt();
+    return "prompt";
+  }
+
+  async #startShell(cwd: string): Promise<void> {
+    const { shell, env, directory } = this.#options;
+    // The directory of the shell before may be gone.
+    const place = existsSync(cwd) ? cwd : "/";
+    const onNonce = (nonce: string): void => this.path.expectMarks(nonce);
+    this.#shell = await ShellProcess.start(
+      { shell, cwd: place, env, size: this.#size, directory, onNonce },
+      { data: (bytes) => this.#data(bytes), exit: (exit) => this.#exit(exit) },
+    );
+    this.#waitsAtInput = undefined;
+    if (this.#paused) this.#shell.pause();
+    this.#stir();
+  }
+
+  #data(bytes: Uint8Array): void {
+    this.#stir();
+    this.path.push(bytes);
+  }
+
+  #stir(): void {
+    this.#watch.stir();
+    this.#clock.stir();
+  }
+
+  #quiet(ms: number): void {
+    if (ms === SETTLE_MS) return this.path.settle();
+    if (TOLD_MS.has(ms)) this.frames.event("quiet", { ms });
+    this.#watch.quiet();
+  }
+
+  #exit(exit: PtyExit): void {
+    this.path.end();
+    if (this.#replacing) return;
+    this.#over = true;
+    this.prompts.over();
+    this.blocks.exited(exit);
+    this.#clock.close();
+    if (this.#endAfter === undefined) this.#end(exit);
+    else void this.#endAfter.finally(() => this.#end(exit));
+  }
+
+  #end(exit: PtyExit): void {
+    this.screen.close();
+    this.frames.exit(this.#endReason, exit);
+    this.#ended.resolve();
+  }
+}
+
+const SETTLE_MS = 20;
+const TOLD_MS: ReadonlySet<number> = new Set([30, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]);
+/** 60 ms is told to nobody: a program that was still on its way to its question at 30 is found before 100. */
+const RUNGS_MS: readonly number[] = [SETTLE_MS, ...TOLD_MS, 60].toSorted((a, b) => a - b);

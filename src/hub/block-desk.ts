@@ -1,0 +1,196 @@
+/**
+ * What each terminal is doing, as its host told it: the active and the last block, the question that a program waits
+ * with, and who typed last. A fold of events; nothing here is inferred. Rules in docs/spec/pty.md.
+ */
+import type { JsonObject, StoredEvent } from "../domain/event.ts";
+import type { Integration } from "./ports.ts";
+import { follow, type Journal } from "./journal.ts";
+
+export type BlockEnd = {
+  readonly cursor: number;
+  readonly position: number;
+  readonly at: number;
+  readonly exitCode?: number;
+  readonly signal?: string;
+  readonly cwd?: string;
+  readonly integration?: Integration;
+  readonly durationMs?: number;
+  readonly canceled?: boolean;
+};
+
+export type BlockRecord = {
+  readonly blockId: string;
+  readonly seq: number;
+  readonly command: string;
+  readonly cwd?: string;
+  readonly runId?: string;
+  readonly cursor: number;
+  readonly position: number;
+  readonly at: number;
+  readonly end?: BlockEnd;
+};
+
+export type Question = {
+  readonly promptId: string;
+  readonly kind: string;
+  readonly program: string;
+  readonly confidence: string;
+  readonly position: number;
+};
+
+type Terminal = {
+  block?: BlockRecord;
+  question?: Question;
+  readonly inputs: Map<string, number>;
+  readonly waiting: Set<() => void>;
+  isOver: boolean;
+};
+
+const PAGE = 1000;
+
+export class BlockDesk {
+  readonly #journal: Journal;
+  readonly #terminals = new Map<string, Terminal>();
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  async start(): Promise<void> {
+    await follow(this.#journal.log, ["agent_block_begin", "agent_block_end", "prompt", "input", "status"], (event) =>
+      this.#fold(event),
+    );
+  }
+
+  /** The active block, else the last. */
+  last(sessionId: string): BlockRecord | undefined {
+    return this.#terminals.get(sessionId)?.block;
+  }
+
+  /** What a program waits with, as far as the log goes: only the gate knows whether it still does. */
+  question(sessionId: string): Question | undefined {
+    return this.#terminals.get(sessionId)?.question;
+  }
+
+  /** The position of an actor's last accepted input, 0 before the first. */
+  lastInput(sessionId: string, actorId: string): number {
+    return this.#terminals.get(sessionId)?.inputs.get(actorId) ?? 0;
+  }
+
+  noteInput(sessionId: string, actorId: string, position: number): void {
+    const { inputs } = this.#terminal(sessionId);
+    inputs.set(actorId, Math.max(position, inputs.get(actorId) ?? 0));
+  }
+
+  /** Resolves when the block has ended, or its program waits for input, or the signal is aborted. */
+  async settled(sessionId: string, block: { blockId: string; position: number }, signal: AbortSignal): Promise<void> {
+    const terminal = this.#terminal(sessionId);
+    while (!signal.aborted) {
+      // The host's answer may be here before its events are.
+      const { blockId, position = -1, end } = terminal.block ?? {};
+      if (position > block.position || (blockId === block.blockId && end !== undefined)) return;
+      if ((terminal.question?.position ?? 0) > block.position || terminal.isOver) return;
+      await woken(terminal.waiting, signal);
+    }
+  }
+
+  /** Resolves when the session is closed, or the signal is aborted. */
+  async over(sessionId: string, signal: AbortSignal): Promise<void> {
+    const terminal = this.#terminal(sessionId);
+    while (!terminal.isOver && !signal.aborted) await woken(terminal.waiting, signal);
+  }
+
+  /** Kept blocks, oldest first. */
+  async list(sessionId: string): Promise<readonly BlockRecord[]> {
+    const blocks = new Map<string, BlockRecord>();
+    let after: number | undefined;
+    for (;;) {
+      const types = ["agent_block_begin", "agent_block_end"] as const;
+      const page = await this.#journal.log.read({ sessionId, types, after, limit: PAGE });
+      for (const event of page) foldBlock(blocks, event);
+      if (page.length === 0) return [...blocks.values()];
+      after = page.at(-1)!.sequence;
+    }
+  }
+
+  #fold(event: StoredEvent): void {
+    const { sessionId, type, payload, position = 0, source } = event;
+    if (type === "status") {
+      if (payload["status"] === "closed") this.#close(sessionId);
+      return;
+    }
+    const terminal = this.#terminal(sessionId);
+    if (type === "input") {
+      if (position > 0) this.noteInput(sessionId, source.id, position);
+      delete terminal.question;
+    } else if (type === "prompt") {
+      if (payload["kind"] === "shell") delete terminal.question;
+      else terminal.question = questionOf(event);
+    } else {
+      const blocks = new Map(terminal.block === undefined ? [] : [[terminal.block.blockId, terminal.block]]);
+      foldBlock(blocks, event);
+      const last = [...blocks.values()].at(-1);
+      if (last !== undefined) terminal.block = last;
+      delete terminal.question;
+    }
+    for (const wake of terminal.waiting) wake();
+  }
+
+  #close(sessionId: string): void {
+    const terminal = this.#terminals.get(sessionId);
+    this.#terminals.delete(sessionId);
+    if (terminal === undefined) return;
+    terminal.isOver = true;
+    for (const wake of terminal.waiting) wake();
+  }
+
+  #terminal(sessionId: string): Terminal {
+    let terminal = this.#terminals.get(sessionId);
+    if (terminal === undefined) {
+      terminal = { inputs: new Map(), waiting: new Set(), isOver: false };
+      this.#terminals.set(sessionId, terminal);
+    }
+    return terminal;
+  }
+}
+
+function foldBlock(blocks: Map<string, BlockRecord>, event: StoredEvent): void {
+  const { type, payload, position = 0 } = event;
+  const at = Date.parse(event.timestamp);
+  // The event may come a prompt later than what it tells of.
+  const { cursor = event.cursor ?? 0 } = payload as { cursor?: number };
+  const { blockId } = payload as { blockId: string };
+  if (type === "agent_block_begin") {
+    const { seq = 0, cmd = "", ts = at } = payload as { seq?: number; cmd?: string; ts?: number };
+    const begun = { blockId, seq, command: cmd, cursor, position, at: ts, ...picked(payload, ["cwd", "runId"]) };
+    blocks.set(blockId, begun);
+    return;
+  }
+  const block = blocks.get(blockId);
+  if (block === undefined) return;
+  blocks.set(blockId, { ...block, end: { cursor, position, at, ...picked(payload, END_FIELDS) } });
+}
+
+const END_FIELDS = ["exitCode", "signal", "cwd", "integration", "durationMs", "canceled"] as const;
+
+function picked(payload: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.flatMap((key) => (payload[key] === undefined ? [] : [[key, payload[key]]])));
+}
+
+function questionOf({ payload, position = 0 }: StoredEvent): Question {
+  const { promptId = "", kind = "line", program = "", confidence = "low" } = payload as Record<string, string>;
+  return { promptId, kind, program, confidence, position };
+}
+
+function woken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      waiting.delete(done);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    waiting.add(done);
+    signal.addEventListener("abort", done);
+    if (signal.aborted) done();
+  });
+}

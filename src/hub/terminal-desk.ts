@@ -1,0 +1,391 @@
+/**
+ * Terminals of conversations (seed 001): one per `conversation_id`, made on first use. A command runs as one block, a
+ * wait reads the tape, input goes to the gate. Rules in docs/spec/pty.md.
+ */
+import type { Actor } from "../domain/actor.ts";
+import type { Session } from "../domain/session.ts";
+import { Turns } from "../lib/turns.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { Output, ParsedInput } from "../protocol/operations.ts";
+import { WAIT_BUDGET_MS } from "../protocol/pty-shapes.ts";
+import type { InputChoice } from "../protocol/sessions.ts";
+import type { BlockDesk, BlockRecord } from "./block-desk.ts";
+import type { OutputReader } from "./output-reader.ts";
+import type { BlockBegun, BlockRequest } from "./ports.ts";
+import type { SessionDesk } from "./session-desk.ts";
+import { conditionsOf, waitAnswer } from "./pty-waits.ts";
+import type { WaitAnswer, WaitDesk } from "./wait-desk.ts";
+
+export type TerminalDeskParts = {
+  readonly sessions: SessionDesk;
+  readonly blocks: BlockDesk;
+  readonly waits: WaitDesk;
+  readonly reader: OutputReader;
+  readonly newId: () => string;
+};
+
+type RunInput = ParsedInput<"pty.exec_block">;
+type RunOutput = Output<"pty.exec_block">;
+type Caller = { readonly actor: Actor; readonly signal: AbortSignal };
+type ByRun = { readonly conversation_id: string; readonly session_id?: string | undefined };
+
+/** Refusals of a shell that is no more: nothing was typed. */
+const GONE: ReadonlySet<string> = new Set(["invalid_transition", "not_found"]);
+/** From a shell's last word to the record of its end. */
+const ENDING_MS = 2_000;
+
+export class TerminalDesk {
+  readonly #parts: TerminalDeskParts;
+  /** Two first calls at once must not make two terminals. */
+  readonly #births = new Turns();
+
+  constructor(parts: TerminalDeskParts) {
+    this.#parts = parts;
+  }
+
+  async execBlock(input: RunInput, caller: Caller): Promise<RunOutput> {
+    return this.#run(input, undefined, caller);
+  }
+
+  async execInteractive(input: RunInput, caller: Caller): Promise<Output<"pty.exec_interactive">> {
+    const runId = this.#parts.newId();
+    return { ...(await this.#run(input, runId, caller)), session_id: runId };
+  }
+
+  /** `shell_idle` is for agents only; a person may type wherever they like. */
+  async send(
+    input: ByRun & InputChoice & { readonly if_prompt?: string | undefined },
+    { actor }: Caller,
+    options: { readonly atShell?: boolean } = {},
+  ): Promise<Output<"pty.send">> {
+    const session = this.#open(input.conversation_id);
+    this.#refuseOtherRun(session, input.session_id);
+    const bytes = bytesOf(input);
+    const notAtShell = actor.kind === "agent" && options.atShell !== true;
+    const { keys, if_prompt: ifPrompt } = input;
+    const taken = { bytes, keys, by: actor, class: "drive", ifPrompt, notAtShell } as const;
+    const { position, cursor } = await this.#parts.sessions.input(session.sessionId, taken);
+    this.#parts.blocks.noteInput(session.sessionId, actor.id, position);
+    return { ...placeOf(session), bytes: bytes.length, position, cursor };
+  }
+
+  async waitFor(input: ParsedInput<"pty.wait_for">, caller: Caller): Promise<Output<"pty.wait_for">> {
+    const session = this.#known(input.conversation_id);
+    const answer = await this.#wait(session, input, caller);
+    return { ...placeOf(session), ...(await waitAnswer(answer, input, this.#parts.reader, session.sessionId)) };
+  }
+
+  async expectSend(input: ParsedInput<"pty.expect_send">, caller: Caller): Promise<Output<"pty.expect_send">> {
+    const session = this.#open(input.conversation_id);
+    const answer = await this.#wait(session, input, caller);
+    const told = await waitAnswer(answer, input, this.#parts.reader, session.sessionId);
+    if (!answer.matched) return { ...placeOf(session), ...told, sent: false };
+    const if_prompt = input.if_prompt ?? told.prompt_id;
+    const { bytes, position } = await this.send({ ...input, if_prompt }, caller, { atShell: true });
+    return { ...placeOf(session), ...told, position, sent: true, bytes };
+  }
+
+  async readOutput(input: ParsedInput<"pty.read_output">): Promise<Output<"pty.read_output">> {
+    const session = this.#known(input.conversation_id);
+    const range = await this.#rangeOf(session, input);
+    const read = await this.#parts.reader.read(session.sessionId, range, {
+      view: input.view,
+      maxBytes: input.max_bytes,
+    });
+    return { ...placeOf(session), view: input.view, ...read };
+  }
+
+  async readScreen({ conversation_id }: ParsedInput<"pty.read_screen">): Promise<Output<"pty.read_screen">> {
+    const session = this.#open(conversation_id);
+    const driver = await this.#parts.sessions.running(session.sessionId);
+    if (driver === undefined) throw over(session);
+    const { lines, cursorRow, cursorCol, altScreen, title, size, cursor } = await driver.screen(session.sessionId);
+    const place = { cursor_row: cursorRow, cursor_col: cursorCol, alt_screen: altScreen };
+    return { ...placeOf(session), lines: [...lines], ...place, title, ...size, cursor };
+  }
+
+  async blocks(input: ParsedInput<"pty.blocks">): Promise<Output<"pty.blocks">> {
+    const sessions = this.#all(input.conversation_id);
+    const newest = sessions.at(-1);
+    if (newest === undefined) throw unknown(input.conversation_id);
+    const { query, after_seq: after = -1, limit } = input;
+    const all = (await Promise.all(sessions.map((it) => this.#parts.blocks.list(it.sessionId)))).flat();
+    const wanted = all.filter((it) => it.seq > after && (query === undefined || it.command.includes(query)));
+    return { ...placeOf(newest), blocks: wanted.slice(-limit).map(blockOf) };
+  }
+
+  async status({ conversation_id }: ParsedInput<"pty.status">): Promise<Output<"pty.status">> {
+    const session = this.#open(conversation_id);
+    const { sessionId } = session;
+    const driver = await this.#parts.sessions.running(sessionId);
+    if (driver === undefined) throw over(session);
+    const { mode, blockId, runId, pid, shell, integration, cwd, size } = await driver.status(sessionId);
+    const question = this.#parts.blocks.question(sessionId);
+    return {
+      ...placeOf(session),
+      mode,
+      ...(runId === undefined ? {} : { active_session_id: runId }),
+      ...(blockId === undefined ? {} : { active_block_id: blockId }),
+      ...(pid === undefined ? {} : { pid }),
+      ...(cwd === undefined ? {} : { cwd }),
+      ...(question === undefined || mode === "idle" ? {} : { waiting: waitingOf(question) }),
+      shell_id: sessionId,
+      shell,
+      integration,
+      ...size,
+      ...(await this.#here(sessionId)),
+    };
+  }
+
+  async endSession(input: ByRun, { actor }: Caller): Promise<Output<"pty.end_session">> {
+    const session = this.#open(input.conversation_id);
+    const { sessionId } = session;
+    this.#refuseOtherRun(session, input.session_id);
+    await this.#parts.sessions.inTerminal(sessionId, actor, (it) => it.endRun(sessionId, input.session_id, actor));
+    const exitCode = this.#parts.blocks.last(sessionId)?.end?.exitCode;
+    return {
+      ...placeOf(session),
+      ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+      ...(await this.#here(sessionId)),
+    };
+  }
+
+  async reset({ conversation_id }: ByRun, { actor }: Caller): Promise<Output<"pty.reset">> {
+    const session = this.#open(conversation_id);
+    const { sessionId } = session;
+    await this.#parts.sessions.inTerminal(sessionId, actor, (it) => it.respawn(sessionId, actor));
+    return { ...placeOf(session), ...(await this.#here(sessionId)) };
+  }
+
+  async resize(input: ParsedInput<"pty.resize">, { actor }: Caller): Promise<Output<"pty.resize">> {
+    const session = this.#open(input.conversation_id);
+    const { cols, rows } = input;
+    await this.#parts.sessions.resize(session.sessionId, { cols, rows }, actor);
+    return { ...placeOf(session), cols, rows };
+  }
+
+  async #run(input: RunInput, runId: string | undefined, caller: Caller): Promise<RunOutput> {
+    const { command, cwd } = input;
+    const blockId = this.#parts.newId();
+    const request = { blockId, runId, command, cwd, by: caller.actor };
+    const { session, begun } = await this.#begin(input.conversation_id, request, { isLast: false });
+    this.#parts.blocks.noteInput(session.sessionId, caller.actor.id, begun.position);
+    const told = { ...placeOf(session), block_id: blockId, seq: begun.seq, ts_begin: begun.beganAt };
+    const place = { cursor: begun.cursor, position: begun.position };
+    if (input.wait_ms === 0) return { ...told, ...place };
+    const outcome = await this.#outcome(session, { blockId, ...begun }, { ...input, signal: caller.signal });
+    return { ...told, ...place, ...outcome };
+  }
+
+  /** The shell may just have ended, by `exit` in the last command: then the next terminal runs it. */
+  async #begin(
+    conversationId: string,
+    request: BlockRequest,
+    { isLast }: { readonly isLast: boolean },
+  ): Promise<{ readonly session: Session; readonly begun: BlockBegun }> {
+    const { blocks, sessions } = this.#parts;
+    const session = await this.#openOrCreate(conversationId, request.by);
+    const { sessionId } = session;
+    try {
+      const begun = await sessions.inTerminal(sessionId, request.by, (it) => it.run(sessionId, request));
+      return { session, begun };
+    } catch (error) {
+      const isGone = error instanceof AppError && GONE.has(error.code);
+      if (!isGone || isLast) throw error;
+      if (sessions.isOpen(sessionId)) await blocks.over(sessionId, AbortSignal.timeout(ENDING_MS));
+      if (sessions.isOpen(sessionId)) throw error;
+      return this.#begin(conversationId, request, { isLast: true });
+    }
+  }
+
+  /** What is known of a block at its end, or when its program asks, or when the caller's time is up. */
+  async #outcome(
+    { sessionId }: Session,
+    block: BlockBegun & { readonly blockId: string },
+    input: { readonly wait_ms: number; readonly max_bytes: number; readonly signal: AbortSignal },
+  ): Promise<Partial<RunOutput>> {
+    const { blocks, reader } = this.#parts;
+    const until = AbortSignal.any([input.signal, AbortSignal.timeout(input.wait_ms)]);
+    await blocks.settled(sessionId, block, until);
+    const record = await this.#block(sessionId, block.blockId);
+    const end = record?.end;
+    const question = blocks.question(sessionId);
+    const to = end?.cursor ?? (await reader.size(sessionId));
+    const { data, omitted_bytes, redacted } = await reader.read(
+      sessionId,
+      { from: block.cursor, to },
+      { view: "text", maxBytes: input.max_bytes },
+    );
+    const seen = { output: data, omitted_bytes, redacted, end_cursor: to };
+    if (end !== undefined) return { ...seen, ...endOf(end) };
+    const waits = question !== undefined && question.position > block.position;
+    return { ...seen, ...(waits ? { waiting: waitingOf(question) } : { pending: true }) };
+  }
+
+  /** A closed session's blocks are in the log only. */
+  async #block(sessionId: string, blockId: string): Promise<BlockRecord | undefined> {
+    const last = this.#parts.blocks.last(sessionId);
+    if (last?.blockId === blockId) return last;
+    return (await this.#parts.blocks.list(sessionId)).find((it) => it.blockId === blockId);
+  }
+
+  async #wait(session: Session, input: WaitInput, { actor, signal }: Caller): Promise<WaitAnswer> {
+    const { sessionId } = session;
+    const { blocks, waits } = this.#parts;
+    const block = blocks.last(sessionId);
+    const runId = input.session_id ?? block?.runId;
+    return waits.wait(
+      {
+        sessionId,
+        conditions: conditionsOf(input),
+        fromCursor: input.from_cursor ?? block?.cursor ?? 0,
+        fromPosition: input.from_position ?? blocks.lastInput(sessionId, actor.id),
+        timeoutMs: input.timeout_ms,
+        budgetMs: WAIT_BUDGET_MS,
+        ...(input.max_bytes === undefined ? {} : { maxBytes: input.max_bytes }),
+        ...(runId === undefined ? {} : { runId }),
+      },
+      signal,
+    );
+  }
+
+  async #rangeOf({ sessionId }: Session, input: ParsedInput<"pty.read_output">): Promise<{ from: number; to: number }> {
+    const size = await this.#parts.reader.size(sessionId);
+    if (input.block_id === undefined) {
+      const from = input.from_cursor ?? this.#parts.blocks.last(sessionId)?.cursor ?? 0;
+      return { from, to: Math.min(input.to_cursor ?? size, size) };
+    }
+    const block = await this.#block(sessionId, input.block_id);
+    if (block === undefined) throw new AppError("not_found", { what: "block", id: input.block_id });
+    return { from: block.cursor, to: block.end?.cursor ?? size };
+  }
+
+  async #here(sessionId: string): Promise<{ readonly cursor: number; readonly position: number }> {
+    return this.#parts.reader.here(sessionId);
+  }
+
+  #all(conversationId: string): readonly Session[] {
+    const all = this.#parts.sessions.list();
+    return all.filter((it) => it.kind === "terminal" && it.conversationId === conversationId);
+  }
+
+  #find(conversationId: string): Session | undefined {
+    return this.#all(conversationId).findLast((it) => it.status !== "closed");
+  }
+
+  #open(conversationId: string): Session {
+    const session = this.#find(conversationId);
+    if (session !== undefined) return session;
+    const last = this.#all(conversationId).at(-1);
+    throw last === undefined ? unknown(conversationId) : over(last);
+  }
+
+  /** The one that runs, else the one that ran last: what it said can still be read. */
+  #known(conversationId: string): Session {
+    const session = this.#find(conversationId) ?? this.#all(conversationId).at(-1);
+    if (session === undefined) throw unknown(conversationId);
+    return session;
+  }
+
+  #openOrCreate(conversationId: string, actor: Actor): Promise<Session> {
+    return this.#births.run(conversationId, async () => {
+      const session = this.#find(conversationId);
+      if (session !== undefined) return session;
+      const config = { kind: "terminal", workspaceId: "default", conversationId, interactive: false } as const;
+      return this.#parts.sessions.create({ ...config, title: `terminal of ${titleOf(conversationId)}` }, actor);
+    });
+  }
+
+  #refuseOtherRun({ sessionId }: Session, runId: string | undefined): void {
+    const active = this.#parts.blocks.last(sessionId);
+    if (runId === undefined || active?.runId === runId) return;
+    throw new AppError("not_found", {
+      what: "interactive run",
+      id: runId,
+      detail: "That interactive run is not the last one here",
+    });
+  }
+}
+
+type WaitInput = Pick<
+  ParsedInput<"pty.wait_for">,
+  | "conditions"
+  | "from_cursor"
+  | "from_position"
+  | "idle_ms"
+  | "match"
+  | "match_type"
+  | "max_bytes"
+  | "session_id"
+  | "timeout_ms"
+>;
+
+export function bytesOf({ data, data_b64 }: InputChoice): Uint8Array {
+  return data === undefined ? Buffer.from(data_b64 ?? "", "base64") : Buffer.from(data);
+}
+
+function placeOf({ sessionId }: Session): { readonly ok: true; readonly workspace_session_id: string } {
+  return { ok: true, workspace_session_id: sessionId };
+}
+
+function titleOf(conversationId: string): string {
+  return conversationId.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?").slice(0, 100);
+}
+
+function waitingOf({
+  kind,
+  program,
+  promptId,
+  confidence,
+}: {
+  kind: string;
+  program: string;
+  promptId: string;
+  confidence: string;
+}) {
+  return { kind: kind as "line", program, prompt_id: promptId, confidence };
+}
+
+function endOf({
+  exitCode,
+  signal,
+  cwd,
+  integration,
+  durationMs,
+}: NonNullable<BlockRecord["end"]>): Partial<RunOutput> {
+  return {
+    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(integration === undefined ? {} : { integration }),
+    ...(durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) }),
+  };
+}
+
+function blockOf(block: BlockRecord): Output<"pty.blocks">["blocks"][number] {
+  const { blockId, seq, command, cwd, runId, cursor, at, end } = block;
+  return {
+    block_id: blockId,
+    seq,
+    command,
+    ...(cwd === undefined ? {} : { cwd }),
+    interactive: runId !== undefined,
+    ...(runId === undefined ? {} : { session_id: runId }),
+    cursor,
+    ts_begin: at,
+    ...(end === undefined
+      ? {}
+      : { ...endOf(end), ...(cwd === undefined ? {} : { cwd }), end_cursor: end.cursor, ts_end: end.at }),
+    ...(end?.canceled === undefined ? {} : { canceled: end.canceled }),
+  };
+}
+
+function unknown(conversationId: string): AppError {
+  const detail = "This conversation has no terminal yet: the first pty_exec_block or pty_exec_interactive makes it";
+  return new AppError("not_found", { what: "terminal", id: conversationId, detail });
+}
+
+function over({ sessionId, status, reason }: Session): AppError {
+  const detail = `The terminal ended (${reason ?? status}); the next command starts a new one`;
+  return new AppError("invalid_transition", { status, id: sessionId, detail });
+}

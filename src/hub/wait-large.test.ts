@@ -1,0 +1,79 @@
+/** Waits over much output: found however far, at a cost in proportion to the output, in bounded memory. */
+import { afterAll, expect, test } from "vitest";
+import { Patterns } from "../lib/patterns.ts";
+import { type Condition, type TapeItem, type TapeReader, WaitDesk, type WaitAnswer } from "./wait-desk.ts";
+
+const MEGABYTES = process.env["SIDESTICK_SOAK"] === "1" ? 256 : 25;
+const CHUNK = 1 << 18;
+
+const patterns = new Patterns();
+afterAll(() => patterns.close());
+const screens = {
+  open: () => {
+    throw new Error("no screen is waited for");
+  },
+};
+
+/** `megabytes` of lines and then one more, made while they are read; remembers the most memory that was in use. */
+class LongTape implements TapeReader {
+  readonly last = Buffer.from("\r\nx.txt\r\nthe end, über 語\r\n");
+  readonly lines: Buffer;
+  readonly size: number;
+  peak = 0;
+
+  constructor(megabytes: number, line: string) {
+    this.lines = Buffer.from(line.repeat(Math.ceil(CHUNK / line.length))).subarray(0, CHUNK);
+    this.size = megabytes * (1 << 20);
+  }
+
+  async *read(): AsyncGenerator<readonly TapeItem[]> {
+    let cursor = 0;
+    for (; cursor < this.size; cursor += CHUNK) {
+      yield [{ kind: "bytes", cursor, bytes: this.lines }];
+      const { heapUsed, external } = process.memoryUsage();
+      this.peak = Math.max(this.peak, heapUsed + external);
+    }
+    yield [{ kind: "bytes", cursor, bytes: this.last }];
+  }
+}
+
+/** The answer, and bytes searched in a microsecond of processor time: others may want the machine too. */
+async function search(tape: LongTape, conditions: readonly Condition[]): Promise<[WaitAnswer, number]> {
+  const desk = new WaitDesk({ tape, patterns, screens });
+  const request = { sessionId: "s", fromCursor: 0, fromPosition: 0, timeoutMs: 600_000, budgetMs: 600_000 };
+  const began = process.cpuUsage();
+  const answer = await desk.wait({ ...request, conditions }, new AbortController().signal);
+  const { user, system } = process.cpuUsage(began);
+  return [answer, tape.size / (user + system)];
+}
+
+const LINE = "drwxr-xr-x 2 user user 4096 Jan  1 12:00 some-file-name-here.txt\r\n";
+const COLOURED = "\x1b[32m+ added\x1b[0m größe \x1b[1m語\x1b[0m and the rest of it\r\n";
+
+test.each([
+  ["a substring", { type: "substring", match: "über 語" }, LINE],
+  ["a substring, in coloured text", { type: "substring", match: "über 語" }, COLOURED],
+  ["a regex", { type: "regex", match: "^the end, .*$" }, LINE],
+  ["a regex that crosses lines", { type: "regex", match: "txt\nthe end" }, LINE],
+  ["a regex in a line without end", { type: "regex", match: "(the) end" }, "=".repeat(1000)],
+] satisfies [string, Condition, string][])(
+  "[WAI-19] %s is found after a long way in bounded memory",
+  async (_name, condition, line) => {
+    const tape = new LongTape(MEGABYTES, line);
+    const before = process.memoryUsage();
+    const [answer] = await search(tape, [condition]);
+    expect(answer.matched).toBe(true);
+    expect(answer.cursor).toBeGreaterThan(tape.size);
+    expect(tape.peak - before.heapUsed - before.external).toBeLessThan(64 * (1 << 20));
+  },
+  600_000,
+);
+
+test("[WAI-19] a literal is searched at 100 MB a second of processor time at least", async () => {
+  const rates: number[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    const [, rate] = await search(new LongTape(64, LINE), [{ type: "substring", match: "the end" }]);
+    rates.push(rate);
+  }
+  expect(Math.max(...rates)).toBeGreaterThan(100);
+});

@@ -1,0 +1,142 @@
+/**
+ * `sidestick host`: the program that runs sessions, until it is told to end or has nothing to do. The hub starts it
+ * detached; signals of a terminal don't reach what people run in it. Rules HST-15..HST-18 in docs/spec/host.md.
+ */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createConnection } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { Host } from "../host/host.ts";
+import type { OpenSession } from "../host/hosted-session.ts";
+import type { SpoolLimits } from "../host/spool.ts";
+import { createLogger, type Logger } from "../lib/logger.ts";
+import { openPeerReader } from "../server/peer.ts";
+import { LogFile } from "./log-file.ts";
+import { makePrivateDirectory } from "./private-directory.ts";
+import { readSettings, SettingsError } from "./settings.ts";
+
+export const LOCAL_HOST_ID = "local";
+
+export type HostComposition = {
+  readonly openSession: (parts: { readonly directory: string; readonly logger: Logger }) => Promise<OpenSession>;
+  readonly spoolLimits?: SpoolLimits | undefined;
+};
+
+type HostSettings = { readonly dataDir: string; readonly idleMs?: number | undefined };
+
+const HELP = `Usage: sidestick host [--data-dir DIR] [--idle-seconds N]
+
+Runs sessions for the hub. \`sidestick up\` starts it by itself.
+
+  --data-dir DIR      the hub's data directory
+  --idle-seconds N    ends after this long without a session and without a hub (default 60)`;
+const ALIVE_WITHIN_MS = 2_000;
+const EXIT_WITHIN_MS = 1_000;
+
+const PRODUCT: HostComposition = {
+  openSession: async (parts) => {
+    const { openTerminals } = await import("./terminals.ts");
+    return openTerminals(parts);
+  },
+};
+
+/** Resolves with the exit code when the host has ended. */
+export async function runHost(argv: readonly string[], composition = PRODUCT): Promise<number> {
+  if (argv.includes("--help") || argv.includes("-h")) {
+    console.log(HELP);
+    return 0;
+  }
+  process.umask(0o077);
+  let settings: HostSettings;
+  try {
+    settings = readHostSettings(argv);
+  } catch (error) {
+    console.error(`sidestick: ${(error as Error).message}`);
+    return 2;
+  }
+  ignoreTerminalSignals();
+  try {
+    return await serve(settings, composition);
+  } catch (error) {
+    console.error(`sidestick: ${whyNot(error, settings)}`);
+    return 1;
+  }
+}
+
+async function serve({ dataDir, idleMs }: HostSettings, composition: HostComposition): Promise<number> {
+  const directory = join(dataDir, "host");
+  await makePrivateDirectory(directory);
+  const logFile = new LogFile(join(dataDir, "host.log"));
+  const logger = createLogger("info", (line) => logFile.write(line));
+  const peerOf = await openPeerReader();
+  const host = await Host.start({
+    directory,
+    hostId: LOCAL_HOST_ID,
+    openSession: await composition.openSession({ directory, logger }),
+    peerUid: (socket) => peerOf(socket).uid,
+    logger,
+    idleMs,
+    spoolLimits: composition.spoolLimits,
+  });
+  if (host === undefined) return alreadyRunning(directory);
+  // A fault in one session must not end the shells of all others.
+  process.on("uncaughtException", (error) => logger.error("a fault", { error }));
+  process.on("unhandledRejection", (error) => logger.error("a fault", { error }));
+  process.on("SIGTERM", () => host.shutdown("now"));
+  logger.info("the host is up", { pid: process.pid });
+  console.log(`The host is ready (pid ${process.pid}).`);
+  await host.ended;
+  logger.info("the host is down");
+  // Whatever a session left behind, a worker or a timer, must not keep the process.
+  setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
+  return 0;
+}
+
+/** Whoever holds the lock may still be starting. */
+async function alreadyRunning(directory: string): Promise<number> {
+  for (const started = performance.now(); performance.now() - started < ALIVE_WITHIN_MS; await sleep(50)) {
+    if (!(await isAlive(join(directory, "link.sock")))) continue;
+    console.log(`A host already runs there (pid ${readFileSync(join(directory, "lock"), "utf8").trim()}).`);
+    return 0;
+  }
+  console.error(`sidestick: Another host holds ${directory}, but does not answer.`);
+  return 1;
+}
+
+async function isAlive(path: string): Promise<boolean> {
+  const socket = createConnection({ path });
+  try {
+    await once(socket, "connect");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function readHostSettings(argv: readonly string[]): HostSettings {
+  const options = { "data-dir": { type: "string" }, "idle-seconds": { type: "string" } } as const;
+  const { values } = parseArgs({ args: [...argv], options, strict: true, allowPositionals: false });
+  const directory = values["data-dir"] === undefined ? [] : ["--data-dir", values["data-dir"]];
+  const { dataDir } = readSettings(directory, process.env);
+  const idle = values["idle-seconds"];
+  if (idle === undefined) return { dataDir };
+  if (!/^\d{1,6}$/.test(idle)) throw new SettingsError(`--idle-seconds is "${idle}", but should be a whole number.`);
+  return { dataDir, idleMs: Number(idle) * 1000 };
+}
+
+/** Whoever presses Ctrl+C in the terminal of the hub, or closes it, doesn't mean the shells. */
+function ignoreTerminalSignals(): void {
+  for (const signal of ["SIGHUP", "SIGINT", "SIGPIPE"] as const) process.on(signal, () => undefined);
+}
+
+function whyNot(error: unknown, { dataDir }: HostSettings): string {
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  if (code === "EINVAL" && syscall === "listen") {
+    return `The path of ${dataDir} is too long for a socket (host/link.sock in it may have 107 bytes). Choose a shorter one: --data-dir DIR`;
+  }
+  return code === undefined ? message : `The host can't run in ${dataDir} (${code}): ${message}`;
+}

@@ -1,0 +1,162 @@
+/**
+ * Between the hub and a host: one protocol over a unix socket here and a WebSocket elsewhere. A message is a JSON
+ * header and, for some, a body of bytes. Requests of the hub carry `id` and are answered by one `REPLY`; what a session
+ * does comes as frames in the gate's order. Names are seed 002's where it has them. Rules in docs/spec/host.md.
+ */
+import { z } from "zod";
+import { AnyObject, Id } from "./common.ts";
+
+export const LINK_VERSION = 1;
+/** What a hub speaks: this version and the one before it, so that a host that still runs can be drained. */
+export const LINK_VERSIONS: readonly number[] = [LINK_VERSION, LINK_VERSION - 1].filter((it) => it > 0);
+/** Largest body of one message; longer ones come in parts (`more`). */
+export const BODY_MAX = 65_536;
+/** Room for a keyframe, whose escape characters take six bytes each in JSON. */
+export const HEADER_MAX = 1024 * 1024;
+/** Largest body of a request or an answer, all parts together. */
+export const PARTS_MAX = 16 * 1024 * 1024;
+
+export const LINK_HEARTBEAT_MS = 2_000;
+export const LINK_DEAD_AFTER_MS = 10_000;
+
+/** `replaced`: a newer hub came. `version`: no common one. `framing`: where messages begin can't be known any more. */
+const LINK_ERRORS = ["malformed", "framing", "version", "replaced"] as const;
+
+const actor = z.object({ kind: z.enum(["person", "agent", "host", "system"]), id: z.string() });
+const count = z.int().min(0);
+const side = z.int().min(1).max(1000);
+const request = z.object({ id: count, session_id: Id });
+/** What the gate compares before anything reaches the device. */
+const gated = request.extend({ by: actor, epoch: count.optional(), number: count });
+
+export const HubMessage = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("HELLO"),
+    versions: z.array(z.int()),
+    channel: z.enum(["data", "control"]),
+    /** Differs for each run of a hub: its two connections belong together, another's replace them. */
+    hub: z.string(),
+  }),
+  z.object({ type: z.literal("PING"), at: z.number() }),
+  z.object({ type: z.literal("ACK"), session_id: Id, order: count }),
+  request.extend({
+    type: z.literal("START_INTERACTIVE_CMD"),
+    cols: side,
+    rows: side,
+    /** Sessions of agents get quiet defaults (no pager). */
+    for_agent: z.boolean(),
+    cwd: z.string().optional(),
+    shell: z.string().optional(),
+  }),
+  /** Sends again every frame after `order`. */
+  request.extend({ type: z.literal("ADOPT"), order: count }),
+  /** Body: the bytes. */
+  gated.extend({
+    type: z.literal("SEND_INPUT"),
+    class: z.enum(["drive", "assist", "reply"]),
+    /** Key names, translated by the terminal's present modes; then there is no body. */
+    keys: z.array(z.string()).optional(),
+    if_prompt: z.string().optional(),
+    /** Refuse with `shell_idle` at an idle shell prompt. */
+    not_at_shell: z.boolean().optional(),
+    /** Never to be recorded, whatever the terminal echoes. */
+    secret: z.boolean().optional(),
+    more: z.boolean().optional(),
+  }),
+  /** Body: the command, UTF-8. `run_id` makes it an interactive run. */
+  gated.extend({
+    type: z.literal("RUN_BLOCK"),
+    block_id: Id,
+    run_id: Id.optional(),
+    cwd: z.string().optional(),
+    more: z.boolean().optional(),
+  }),
+  /** Ends the interactive run: politely, then firmly; each step is an event. */
+  gated.extend({ type: z.literal("END_RUN"), run_id: z.string().optional() }),
+  /** Kills what runs and starts the shell anew in the same session. */
+  gated.extend({ type: z.literal("RESPAWN") }),
+  request.extend({ type: z.literal("RESIZE"), by: actor, cols: side, rows: side }),
+  request.extend({ type: z.literal("READ_SCREEN") }),
+  request.extend({ type: z.literal("SNAPSHOT") }),
+  request.extend({ type: z.literal("STATUS") }),
+  request.extend({ type: z.literal("TERMINATE_CMD") }),
+  z.object({ type: z.literal("SHUTDOWN"), id: count, when: z.enum(["idle", "now"]) }),
+]);
+export type HubMessage = z.infer<typeof HubMessage>;
+
+const frame = z.object({ session_id: Id, order: count, cursor: count });
+
+export const HostMessage = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("WELCOME"),
+    version: z.int(),
+    host_id: z.string(),
+    pid: z.int(),
+    /** Differs for each run of the host program. */
+    instance: z.string(),
+    sessions: z.array(Id),
+  }),
+  z.object({ type: z.literal("PONG"), at: z.number() }),
+  /** `ok: false` carries `code` and `detail`. The body, where there is one, may come in parts. */
+  z.object({
+    type: z.literal("REPLY"),
+    id: count,
+    ok: z.boolean(),
+    code: z.string().optional(),
+    detail: z.string().optional(),
+    fields: AnyObject.optional(),
+    more: z.boolean().optional(),
+  }),
+  /** Body: output bytes. */
+  frame.extend({ type: z.literal("INTERACTIVE_OUTPUT") }),
+  frame.extend({
+    type: z.literal("SESSION_EVENT"),
+    at: z.number(),
+    /** Of a newer host it may be a type that this hub doesn't know. */
+    event: z.string(),
+    payload: AnyObject,
+    by: actor.optional(),
+  }),
+  frame.extend({
+    type: z.literal("INTERACTIVE_CMD_DONE"),
+    at: z.number(),
+    reason: z.string(),
+    exit_code: z.int().optional(),
+    signal: z.string().optional(),
+  }),
+  /** `malformed`: what the other side sent makes no sense; it harmed nothing. The others end the connection. */
+  z.object({ type: z.literal("ERROR"), code: z.enum(LINK_ERRORS), detail: z.string() }),
+]);
+export type HostMessage = z.infer<typeof HostMessage>;
+export type Channel = Extract<HubMessage, { type: "HELLO" }>["channel"];
+
+export type HubRequest = Extract<HubMessage, { id: number }>;
+
+const encoder = new TextEncoder();
+
+/** `u32 rest · u32 header length · header (JSON, UTF-8) · body`, big-endian. */
+export function encodeMessage(header: HubMessage | HostMessage, body?: Uint8Array): Uint8Array {
+  const head = encodeHead(header, body?.length ?? 0);
+  if (body === undefined) return head;
+  const message = new Uint8Array(head.length + body.length);
+  message.set(head);
+  message.set(body, head.length);
+  return message;
+}
+
+/** All of a message but its body, so that a large one need not be copied. */
+export function encodeHead(header: HubMessage | HostMessage, bodyBytes: number): Uint8Array {
+  const text = encoder.encode(JSON.stringify(header));
+  const head = new Uint8Array(8 + text.length);
+  const view = new DataView(head.buffer);
+  view.setUint32(0, 4 + text.length + bodyBytes);
+  view.setUint32(4, text.length);
+  head.set(text, 8);
+  return head;
+}
+
+/** At least one part, none longer than a body may be. */
+export function bodyParts(body: Uint8Array): Uint8Array[] {
+  const count = Math.max(1, Math.ceil(body.length / BODY_MAX));
+  return Array.from({ length: count }, (_, index) => body.subarray(index * BODY_MAX, (index + 1) * BODY_MAX));
+}

@@ -1,0 +1,205 @@
+/**
+ * Terminals on one host, reached over its link. Input numbers of a session grow, also over restarts of the hub: the
+ * gate takes each once. Rules in docs/spec/host.md.
+ */
+import type { z } from "zod";
+import type { Actor } from "../../domain/actor.ts";
+import type { Session } from "../../domain/session.ts";
+import type { Size } from "../../domain/session-frame.ts";
+import type {
+  Adoption,
+  BlockBegun,
+  BlockRequest,
+  DriverInput,
+  InputTaken,
+  ScreenText,
+  SessionIntake,
+  Snapshot,
+  TerminalDriver,
+  TerminalStatus,
+} from "../../hub/ports.ts";
+import type { Logger } from "../../lib/logger.ts";
+import { AppError } from "../../protocol/errors.ts";
+import {
+  AdoptReply,
+  InputReply,
+  RunReply,
+  ScreenReply,
+  SnapshotReply,
+  StatusReply,
+} from "../../protocol/link-replies.ts";
+import type { Ask, FrameMessage, HostLink } from "./host-link.ts";
+import type { HostReply } from "./pending-requests.ts";
+import { receivedFrame } from "./received-frame.ts";
+import { SessionFeed } from "./session-feed.ts";
+
+export class HostDriver implements TerminalDriver {
+  readonly kind = "terminal";
+  readonly hostId: string;
+  readonly #link: HostLink;
+  readonly #logger: Logger;
+  readonly #feeds = new Map<string, SessionFeed>();
+  /** The last input number of each session. */
+  readonly #inputs = new Map<string, number>();
+  readonly #returns: (() => void)[] = [];
+
+  constructor({ link, hostId, logger }: { readonly link: HostLink; readonly hostId: string; readonly logger: Logger }) {
+    this.#link = link;
+    this.hostId = hostId;
+    this.#logger = logger;
+    link.listen({
+      frame: (message, body) => this.#receive(message, body),
+      online: () => {
+        for (const listener of this.#returns) listener();
+      },
+      offline: () => this.#wentOffline(),
+    });
+  }
+
+  get online(): boolean {
+    return this.#link.online;
+  }
+
+  onReturn(listener: () => void): void {
+    this.#returns.push(listener);
+  }
+
+  async start({ sessionId, ownerAgentId }: Session, { cols, rows }: Size, intake: SessionIntake): Promise<void> {
+    const feed = this.#feed(sessionId, 0, intake);
+    const start = { session_id: sessionId, cols, rows, for_agent: ownerAgentId !== undefined };
+    try {
+      await this.#link.request({ type: "START_INTERACTIVE_CMD", ...start });
+      feed.confirm();
+    } catch (error) {
+      this.#forget(sessionId);
+      throw error;
+    }
+  }
+
+  async adopt({ sessionId }: Session, { order }: { readonly order: number }, intake: SessionIntake): Promise<Adoption> {
+    const stored = await this.#feeds.get(sessionId)?.stop();
+    try {
+      return await this.#adoptFrom(sessionId, Math.max(order, stored ?? 0), intake);
+    } catch (error) {
+      const { code } = error as Partial<AppError>;
+      if (code === "host_offline" || code === "unknown_outcome") return "away";
+      this.#forget(sessionId);
+      if (code === "not_found") return "gone";
+      throw error;
+    }
+  }
+
+  async input(sessionId: string, input: DriverInput): Promise<InputTaken> {
+    const { bytes, keys, by, ifPrompt, notAtShell, secret } = input;
+    const ask = { type: "SEND_INPUT", ...this.#gated(sessionId, by), class: input.class } as const;
+    const rest = { keys: keys && [...keys], if_prompt: ifPrompt, not_at_shell: notAtShell, secret };
+    const { fields } = await this.#link.request({ ...ask, ...rest }, bytes);
+    return read(InputReply, fields);
+  }
+
+  async resize(sessionId: string, { cols, rows }: Size, by: Actor): Promise<void> {
+    await this.#link.request({ type: "RESIZE", session_id: sessionId, by, cols, rows });
+  }
+
+  async stop(sessionId: string): Promise<void> {
+    try {
+      await this.#link.request({ type: "TERMINATE_CMD", session_id: sessionId });
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== "not_found") throw error;
+    }
+  }
+
+  async run(sessionId: string, { blockId, runId, command, cwd, by }: BlockRequest): Promise<BlockBegun> {
+    const ask = { type: "RUN_BLOCK", ...this.#gated(sessionId, by), block_id: blockId, run_id: runId, cwd } as const;
+    const { fields } = await this.#link.request(ask, Buffer.from(command));
+    const { began_at: beganAt, ...begun } = read(RunReply, fields);
+    return { ...begun, beganAt };
+  }
+
+  async endRun(sessionId: string, runId: string | undefined, by: Actor): Promise<void> {
+    await this.#link.request({ type: "END_RUN", ...this.#gated(sessionId, by), run_id: runId });
+  }
+
+  async respawn(sessionId: string, by: Actor): Promise<void> {
+    await this.#link.request({ type: "RESPAWN", ...this.#gated(sessionId, by) });
+  }
+
+  async status(sessionId: string): Promise<TerminalStatus> {
+    const { fields } = await this.#ask("STATUS", sessionId);
+    const { block_id: blockId, run_id: runId, pid, cwd, cols, rows, ...status } = read(StatusReply, fields);
+    return { ...status, size: { cols, rows }, ...given({ blockId, runId, pid, cwd }) };
+  }
+
+  async screen(sessionId: string): Promise<ScreenText> {
+    const { fields, body } = await this.#ask("READ_SCREEN", sessionId);
+    const { cols, rows, cursor_row, cursor_col, alt_screen, title, cursor } = read(ScreenReply, fields);
+    const place = { cursorRow: cursor_row, cursorCol: cursor_col, altScreen: alt_screen };
+    return { lines: Buffer.from(body).toString().split("\n"), ...place, title, size: { cols, rows }, cursor };
+  }
+
+  async snapshot(sessionId: string): Promise<Snapshot> {
+    const { fields, body } = await this.#ask("SNAPSHOT", sessionId);
+    const { cols, rows, cursor } = read(SnapshotReply, fields);
+    return { ansi: Buffer.from(body).toString(), size: { cols, rows }, cursor };
+  }
+
+  /** What was acknowledged is stored, also when the log itself doesn't show how far: then from there. */
+  async #adoptFrom(sessionId: string, order: number, intake: SessionIntake): Promise<Adoption> {
+    const feed = this.#feed(sessionId, order, intake);
+    const { fields } = await this.#link.request({ type: "ADOPT", session_id: sessionId, order });
+    const { acknowledged, inputs, order: last } = read(AdoptReply, fields);
+    this.#inputs.set(sessionId, Math.max(inputs, this.#inputs.get(sessionId) ?? 0));
+    if (acknowledged > order) return this.#adoptFrom(sessionId, acknowledged, intake);
+    feed.confirm();
+    return (await feed.until(last)) ? "running" : "away";
+  }
+
+  #ask(type: "STATUS" | "READ_SCREEN" | "SNAPSHOT", sessionId: string): Promise<HostReply> {
+    return this.#link.request({ type, session_id: sessionId } satisfies Ask);
+  }
+
+  #gated(sessionId: string, by: Actor) {
+    const number = (this.#inputs.get(sessionId) ?? 0) + 1;
+    this.#inputs.set(sessionId, number);
+    return { session_id: sessionId, by, number };
+  }
+
+  #feed(sessionId: string, order: number, intake: SessionIntake): SessionFeed {
+    const feed = new SessionFeed({
+      order,
+      intake,
+      acknowledge: (stored) => this.#link.acknowledge(sessionId, stored),
+      onGap: (expected, came) => this.#link.restart(`frame ${came} of ${sessionId} came instead of ${expected}`),
+      onTrouble: (error) => this.#logger.error("frames could not be stored", { session: sessionId, error }),
+      onOver: () => this.#feeds.get(sessionId) === feed && this.#forget(sessionId),
+    });
+    this.#feeds.set(sessionId, feed);
+    return feed;
+  }
+
+  #forget(sessionId: string): void {
+    void this.#feeds.get(sessionId)?.stop();
+    this.#feeds.delete(sessionId);
+    this.#inputs.delete(sessionId);
+  }
+
+  #receive(message: FrameMessage, body: Uint8Array): void {
+    this.#feeds.get(message.session_id)?.take(receivedFrame(message, body));
+  }
+
+  #wentOffline(): void {
+    for (const feed of this.#feeds.values()) void feed.stop();
+  }
+}
+
+function read<Schema extends z.ZodType>(schema: Schema, fields: unknown): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(fields);
+  if (!success) throw new AppError("internal", { detail: "The host's answer makes no sense." }, { cause: error });
+  return data;
+}
+
+function given<Fields extends object>(fields: Fields): { [K in keyof Fields]?: NonNullable<Fields[K]> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as ReturnType<
+    typeof given<Fields>
+  >;
+}

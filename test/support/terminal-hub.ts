@@ -1,0 +1,74 @@
+/** The real hub with a real host process, and clients that speak HTTP with it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { onTestFinished } from "vitest";
+import { SidestickClient } from "../../src/client/sidestick.ts";
+import type { Role } from "../../src/domain/actor.ts";
+import { createLogger } from "../../src/lib/logger.ts";
+import { startHub } from "../../src/main/hub.ts";
+import { connectLocalHost } from "../../src/main/local-host.ts";
+import { readSettings } from "../../src/main/settings.ts";
+import { tokenOf } from "./hub.ts";
+
+export const UNREDACTED_HOST = [
+  "--disable-warning=ExperimentalWarning",
+  fileURLToPath(new URL("../composition/unredacted-host.ts", import.meta.url)),
+];
+
+export type TerminalHub = {
+  readonly url: string;
+  readonly dataDir: string;
+  /** As an agent. */
+  readonly agent: SidestickClient;
+  /** As a person. */
+  readonly person: SidestickClient;
+};
+
+/** For one test. */
+export async function startTerminalHub(): Promise<TerminalHub> {
+  const hub = await openTerminalHub();
+  onTestFinished(hub.stop);
+  return hub;
+}
+
+/** For a whole file: what `beforeAll` returns must be `stop`. */
+export async function openTerminalHub(): Promise<TerminalHub & { readonly stop: () => Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
+  const settings = readSettings(["--port", "0", "--data-dir", dataDir], { XDG_CONFIG_HOME: dataDir });
+  const hub = await startHub(settings, async (parts) => {
+    const { driver, close } = await connectLocalHost(parts);
+    return { drivers: [driver], close: async () => close() };
+  });
+  const stop = async (): Promise<void> => {
+    await hub.close();
+    await endHost(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  return {
+    stop,
+    url: hub.url,
+    dataDir,
+    agent: await clientOf(hub.url, dataDir, "agent"),
+    person: await clientOf(hub.url, dataDir, "operator"),
+  };
+}
+
+/** The host outlives hubs, but not the test. */
+export function endHostAfterTest(dataDir: string): void {
+  onTestFinished(() => endHost(dataDir));
+}
+
+async function endHost(dataDir: string): Promise<void> {
+  const logger = createLogger("error", () => undefined);
+  const host = await connectLocalHost({ dataDir, logger }).catch(() => undefined);
+  await host?.shutdown("now").catch(() => undefined);
+  host?.close();
+}
+
+export async function clientOf(url: string, dataDir: string, role: Role): Promise<SidestickClient> {
+  return new SidestickClient({ url, token: await tokenOf(dataDir, role, role) });
+}
+
+export const sharedTerminalHub = openTerminalHub;
