@@ -47,6 +47,8 @@ export type Admitted = {
   readonly position: number;
   /** Where the output stood. */
   readonly cursor: number;
+  /** How many went in: keys are counted as what they send. */
+  readonly bytes: number;
   readonly waiting: number;
 };
 
@@ -132,7 +134,7 @@ export class Gate {
   #admit(claim: Claim, input: GatedInput): Admitted {
     if (input.class === "reply") {
       this.reply(input.bytes);
-      return { position: 0, cursor: this.#device.cursor, waiting: this.#device.waiting };
+      return { position: 0, cursor: this.#device.cursor, bytes: input.bytes.length, waiting: this.#device.waiting };
     }
     const modes = this.#device.modes();
     const secret = input.secret === true || (modes.secretLine && claim.by.kind === "person");
@@ -142,7 +144,7 @@ export class Gate {
     const position = this.#device.record(text === undefined ? payload : { ...payload, text }, claim.by);
     this.#device.taken({ bytes: input.bytes, secret });
     this.put(input.bytes);
-    return { position, cursor, waiting: this.#device.waiting };
+    return { position, cursor, bytes: input.bytes.length, waiting: this.#device.waiting };
   }
 
   async #check(input: GatedInput): Promise<void> {

@@ -183,6 +183,8 @@ export type InputTaken = {
   readonly position: number;
   /** Where the output stood: what it causes comes after. */
   readonly cursor: number;
+  /** How many went in: keys are counted as what they send. */
+  readonly bytes: number;
 };
 
 /** `away`: its host can't be reached now, so nobody knows. */

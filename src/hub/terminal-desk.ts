@@ -60,13 +60,13 @@ export class TerminalDesk {
   ): Promise<Output<"pty.send">> {
     const session = this.#open(input.conversation_id);
     this.#refuseOtherRun(session, input.session_id);
-    const bytes = bytesOf(input);
     const notAtShell = actor.kind === "agent" && options.atShell !== true;
     const { keys, if_prompt: ifPrompt } = input;
-    const taken = { bytes, keys, by: actor, class: "drive", ifPrompt, notAtShell } as const;
-    const { position, cursor } = await this.#parts.sessions.input(session.sessionId, taken);
+    const asked = { bytes: bytesOf(input), keys, by: actor, class: "drive", ifPrompt, notAtShell } as const;
+    const taken = await this.#parts.sessions.input(session.sessionId, asked);
+    const { position, cursor, bytes } = taken;
     this.#parts.blocks.noteInput(session.sessionId, actor.id, position);
-    return { ...placeOf(session), bytes: bytes.length, position, cursor };
+    return { ...placeOf(session), bytes, position, cursor };
   }
 
   async waitFor(input: ParsedInput<"pty.wait_for">, caller: Caller): Promise<Output<"pty.wait_for">> {
@@ -81,7 +81,7 @@ export class TerminalDesk {
     const told = await waitAnswer(answer, input, this.#parts.reader, session.sessionId);
     if (!answer.matched) return { ...placeOf(session), ...told, sent: false };
     const if_prompt = input.if_prompt ?? told.prompt_id;
-    const { bytes, position } = await this.send({ ...input, if_prompt }, caller, { atShell: true });
+    const { bytes, position } = await this.send({ ...input, if_prompt }, caller);
     return { ...placeOf(session), ...told, position, sent: true, bytes };
   }
 

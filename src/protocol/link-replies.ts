@@ -11,7 +11,7 @@ export const AdoptReply = z.object({
   /** The largest input number that the host was given. */
   inputs: count,
 });
-export const InputReply = z.object({ position: count, cursor: count });
+export const InputReply = z.object({ position: count, cursor: count, bytes: count });
 export const RunReply = z.object({ seq: count, cursor: count, position: count, began_at: z.number() });
 export const StatusReply = z.object({
   mode: z.enum(["idle", "block_running", "interactive"]),

@@ -83,7 +83,7 @@ export class MemoryDriver implements SessionDriver {
       this.#running.delete(sessionId);
       await session.end("exited");
     }
-    return { position, cursor };
+    return { position, cursor, bytes: bytes.length };
   }
 
   async resize(sessionId: string, { cols, rows }: Size, by: Actor): Promise<void> {

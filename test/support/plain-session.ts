@@ -61,7 +61,7 @@ class PlainSession implements HostedSession {
     switch (request.type) {
       case "SEND_INPUT":
         await (this.#writing = this.#writing.then(() => this.#write(body)));
-        return { fields: { position: this.#order, number: request.number } };
+        return { fields: { position: this.#order, cursor: this.#cursor, bytes: body.length, number: request.number } };
       case "RESIZE": {
         const { cols, rows, by } = request;
         this.#pty.resize(cols, rows);

@@ -17,7 +17,11 @@ const OPTIONS = {
     help: "whose terminal (default: cli-<you>); made by its first command",
   },
   new: { type: "boolean", help: "a fresh terminal, whose name is told on stderr" },
-  cwd: { type: "string", value: "DIR", help: "change there first; the terminal stays there" },
+  cwd: {
+    type: "string",
+    value: "DIR",
+    help: "change there first; the terminal stays there (default when it is new: here)",
+  },
   timeout: { type: "string", value: "S", help: "leave it running after so long, with 124 (default: never)" },
   interactive: { type: "boolean", help: "start a program to talk to with send and wait; do not wait for its end" },
   raw: { type: "boolean", help: "output exactly as it is, into a pipe too" },
@@ -44,7 +48,7 @@ export const run = defineCommand({
     const conversation_id = conversationFor(values);
     if (values.new === true) terminal.note(`Conversation ${conversation_id}`);
     const { eventCursor } = await client.snapshot.get();
-    const input = { conversation_id, command: commandOf(given), cwd: cwdOf(invocation) };
+    const input = { conversation_id, command: commandOf(given), cwd: await cwdOf(invocation, conversation_id) };
     // The same key if the answer is lost: nothing is run twice.
     const once = { idempotencyKey: randomUUID() };
     if (values.interactive === true) {
@@ -210,6 +214,9 @@ function commandOf(words: readonly string[]): string {
 }
 
 /** As it is meant here, where the hub is on this machine. */
-function cwdOf({ values: { cwd }, dataDir }: RunInvocation): string | undefined {
-  return cwd === undefined || dataDir === undefined ? cwd : resolve(cwd);
+/** A terminal that is made here begins where we are; afterwards it stays where it was left. */
+async function cwdOf({ values: { cwd }, dataDir, client }: RunInvocation, conversation_id: string) {
+  if (dataDir === undefined || cwd !== undefined) return dataDir === undefined ? cwd : resolve(cwd ?? ".");
+  const terminals = await client.session.list({ conversationId: conversation_id, limit: 1 });
+  return terminals.at(-1)?.status === "active" ? undefined : process.cwd();
 }

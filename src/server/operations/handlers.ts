@@ -55,11 +55,10 @@ function sessionHandlers({ log, sessions, workspaces }: Desks) {
     "session.resume": ({ sessionId }, { caller }) => sessions.resume(sessionId, caller.actor),
     "session.close": ({ sessionId }, { caller }) => sessions.close(sessionId, caller.actor),
     "session.input": async ({ sessionId, ...input }, { caller }) => {
-      const bytes = bytesOf(input);
       const notAtShell = caller.actor.kind === "agent";
-      const taken = { bytes, keys: input.keys, by: caller.actor, class: "drive", notAtShell } as const;
-      const { position } = await sessions.input(sessionId, taken);
-      return { ok: true, bytes: bytes.length, position };
+      const asked = { bytes: bytesOf(input), keys: input.keys, by: caller.actor, class: "drive", notAtShell } as const;
+      const { position, bytes } = await sessions.input(sessionId, asked);
+      return { ok: true, bytes, position };
     },
     "event.list": (input, context) => listEvents(log, input, context),
     "snapshot.get": () => ({ sessions: [...sessions.list()], eventCursor: log.head }),
