@@ -1,0 +1,50 @@
+/**
+ * Terminals against their peers, in turns, in one run, on equal shells: the same bash, environment, size and readline
+ * settings for everybody. Needs cc, tmux, dtach, script and python3-pexpect. `--quick` is a smoke run with smaller
+ * counts; `--only=throughput,commands` runs some parts.
+ */
+import { cpus, loadavg, release, totalmem } from "node:os";
+import type { Measure } from "./measure.ts";
+import { attach } from "./terminal/attach.ts";
+import { commands } from "./terminal/commands.ts";
+import { matches } from "./terminal/matches.ts";
+import { memory } from "./terminal/memory.ts";
+import { prompts } from "./terminal/prompts.ts";
+import { Stage } from "./terminal/stage.ts";
+import { throughput } from "./terminal/throughput.ts";
+
+const PARTS = { throughput, commands, matches, prompts, attach, memory };
+
+export async function* run(): AsyncIterable<Measure> {
+  const only = process.argv
+    .find((it) => it.startsWith("--only="))
+    ?.slice("--only=".length)
+    .split(",");
+  await using stage = await Stage.open({ quick: process.argv.includes("--quick") });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void abandon(stage));
+  yield await machine(stage);
+  for (const [name, part] of Object.entries(PARTS)) if (only?.includes(name) ?? true) yield* part(stage);
+}
+
+/** Nothing is left behind, also when nobody waits for the end. */
+async function abandon(stage: Stage): Promise<never> {
+  await stage[Symbol.asyncDispose]();
+  process.exit(130);
+}
+
+/** What the figures were taken on. Others may use it too: the load says how much. */
+async function machine(stage: Stage): Promise<Measure & Record<string, unknown>> {
+  const [first = ""] = (await stage.run("bash", ["--version"])).split("\n");
+  return {
+    name: "machine",
+    value: cpus().length,
+    unit: "processors",
+    model: cpus()[0]?.model,
+    memoryMB: Math.round(totalmem() / 1e6),
+    kernel: release(),
+    node: process.version,
+    bash: first,
+    tmux: (await stage.run("tmux", ["-V"])).trim(),
+    load: loadavg().map((it) => Number(it.toFixed(2))),
+  };
+}
