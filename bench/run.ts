@@ -1,6 +1,6 @@
 /**
  * `npm run bench -- <name> [--assert]`: one JSON line per figure on stdout. With `--assert`, exit code 1 if a judged
- * ratio is not reached.
+ * ratio is not reached. `terminal` also takes `--quick` (a smoke run) and `--only=PART,PART`.
  */
 import { readdirSync } from "node:fs";
 import type { Benchmark } from "./measure.ts";

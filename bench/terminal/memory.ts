@@ -11,7 +11,7 @@ const STEADY_WITHIN = 20;
 export async function* memory(stage: Stage): AsyncIterable<Figure> {
   const sessions = stage.quick ? 100 : 1000;
   await using product = await Product.start(stage, "memory");
-  await product.operator.workspace.put({ workspaceId: "default", limits: { maxSessions: sessions + 1 } });
+  await product.sdk.workspace.put({ workspaceId: "default", limits: { maxSessions: sessions + 1 } });
   await product.terminal();
   const before = await steady(product);
   const starts: number[] = [];

@@ -18,8 +18,6 @@ const HOST = join(import.meta.dirname, "host.ts");
 const NODE_ARGUMENTS = (process.env["BENCH_NODE_ARGUMENTS"] ?? "").split(" ").filter(Boolean);
 
 export class Product implements AsyncDisposable {
-  readonly operator: SidestickClient;
-  /** The SDK as an agent has it. */
   readonly sdk: SidestickClient;
   readonly #stage: Stage;
   readonly #url: URL;
@@ -35,8 +33,7 @@ export class Product implements AsyncDisposable {
     this.#hub = parts.hub;
     this.#url = new URL(parts.url);
     this.#token = parts.token;
-    this.operator = new SidestickClient({ url: parts.url, token: parts.token });
-    this.sdk = this.operator;
+    this.sdk = new SidestickClient({ url: parts.url, token: parts.token });
   }
 
   static async start(stage: Stage, name: string): Promise<Product> {
@@ -71,7 +68,7 @@ export class Product implements AsyncDisposable {
   }
 
   async close(sessionId: string): Promise<void> {
-    await this.operator.session.close({ sessionId });
+    await this.sdk.session.close({ sessionId });
   }
 
   /** One request over a connection that is kept. */

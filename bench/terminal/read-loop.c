@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,6 +48,7 @@ static pid_t start(char **argv, int on_pty, int *in, int *out) {
     }
   }
   if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     execvp(argv[0], argv);
     _exit(127);
   }

@@ -132,8 +132,10 @@ export class Stage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const children = [...this.#running];
+    await Promise.all(children.map((child) => this.end(child)));
+    // After our children: one of them may just have started what is to be ended.
     await Promise.allSettled(this.#ends.map((end) => end()));
-    await Promise.all([...this.#running].map((child) => this.end(child)));
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -57,7 +57,11 @@ function peersOf(stage: Stage, text: Text): { limit: () => Promise<number>; peer
     limit: () => loop("pty", cat, [stage.shell]),
     peers: {
       script: () => loop("pipe", cat, ["script", "-q", "-c", stage.shell, "/dev/null"]),
-      dtach: (round) => loop("pty", cat, ["dtach", "-A", stage.path(`dtach-${round}`), "-E", "-z", stage.shell]),
+      dtach: (round) => {
+        const socket = stage.path(`dtach-${round}`);
+        stage.defer(() => stage.run("sh", ["-c", `test ! -S ${socket} || echo exit | dtach -p ${socket}`]));
+        return loop("pty", cat, ["dtach", "-A", socket, "-E", "-z", stage.shell]);
+      },
       "tmux -C": tmux,
       "pexpect, tuned": () => pexpect(stage, "tuned", text),
     },

@@ -3,6 +3,7 @@
  * shell's own marks and what the kernel says. A block ends only when the kernel agrees, or when the shell goes on
  * to its next command. Rules PTY-20..PTY-31 in docs/spec/terminal.md.
  */
+import type { Actor } from "./actor.ts";
 import type { Mark } from "./marks.ts";
 
 export type Mode = "idle" | "block_running" | "interactive";
@@ -18,6 +19,7 @@ export type BlockRun = {
   /** Present: an interactive run. */
   readonly runId?: string | undefined;
   readonly command: string;
+  readonly by?: Actor | undefined;
 };
 
 export type Outcome = {
@@ -113,12 +115,14 @@ export class ShellBlocks {
   }
 
   /** The command goes to the shell now; `refusal` was asked. */
-  submit(run: BlockRun, begin: Place): void {
+  submit(run: BlockRun, begin: Place): readonly BlockFact[] {
     this.#seq = run.seq;
     this.#canceled = false;
     this.#done = undefined;
     this.#promptShown = false;
     this.#phase = { name: "submitted", run, begin };
+    // Nobody will tell when it starts.
+    return this.#integration === "marks" ? [] : this.#started(begin);
   }
 
   /** What ends the running block was asked for. */

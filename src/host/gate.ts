@@ -61,6 +61,8 @@ export class Gate {
   #turn: Promise<unknown> = Promise.resolve();
   #epoch = 1;
   #number = 0;
+  /** Numbers up to this one are no longer known one by one. */
+  #forgotten = 0;
   #inputs = 0;
 
   constructor(device: GateDevice) {
@@ -92,8 +94,10 @@ export class Gate {
   take<T>(claim: Claim, act: () => Promise<Begun<T>> | Begun<T>): Promise<T> {
     const known = this.#answers.get(claim.number);
     if (known !== undefined) return known as Promise<T>;
-    if (claim.number <= this.#number) return Promise.reject(new AppError("unknown_outcome", { number: claim.number }));
-    this.#number = claim.number;
+    if (claim.number <= this.#forgotten)
+      return Promise.reject(new AppError("unknown_outcome", { number: claim.number }));
+    // Not the largest alone counts: a stop comes on a way of its own and overtakes.
+    this.#number = Math.max(this.#number, claim.number);
     const answer = this.inTurn(claim, act);
     this.#remember(claim.number, answer);
     return answer;
@@ -170,7 +174,9 @@ export class Gate {
     answer.catch(() => undefined);
     this.#answers.set(number, answer);
     const oldest = this.#answers.keys().next();
-    if (this.#answers.size > ANSWERS_KEPT && oldest.done !== true) this.#answers.delete(oldest.value);
+    if (this.#answers.size <= ANSWERS_KEPT || oldest.done === true) return;
+    this.#answers.delete(oldest.value);
+    this.#forgotten = Math.max(this.#forgotten, oldest.value);
   }
 }
 

@@ -127,6 +127,7 @@ export class BlockDesk {
       if (payload["kind"] === "shell") delete terminal.question;
       else terminal.question = questionOf(event);
     } else {
+      if (type === "agent_block_begin" && source.kind !== "host") this.noteInput(sessionId, source.id, position);
       const blocks = new Map(terminal.block === undefined ? [] : [[terminal.block.blockId, terminal.block]]);
       foldBlock(blocks, event);
       const last = [...blocks.values()].at(-1);

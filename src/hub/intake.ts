@@ -18,7 +18,8 @@ export type IntakeParts = {
   readonly source: Actor;
   /** What is stored already. */
   readonly order: number;
-  readonly onExit: (frame: ExitFrame) => void;
+  /** Its promise is waited for: an exit is acknowledged only once it is recorded. */
+  readonly onExit: (frame: ExitFrame) => Promise<void>;
 };
 
 export function openIntake(parts: IntakeParts): SessionIntake {
@@ -31,7 +32,7 @@ export function openIntake(parts: IntakeParts): SessionIntake {
     known = Math.max(known, frames.at(-1)?.order ?? 0);
     output.settle(sessionId, known);
     const last = frames.at(-1);
-    if (last?.kind === "exit") onExit(last);
+    if (last?.kind === "exit") await onExit(last);
   };
 }
 

@@ -22,11 +22,21 @@ const READ_CHUNK = 64 * 1024;
 
 export type OutputChunk = { readonly cursor: number; readonly bytes: Uint8Array };
 
+/** Bytes are missing that the host has no more: what was acknowledged got lost. */
+export class OutputHole extends Error {
+  override readonly name = "OutputHole";
+
+  constructor(sessionId: string, size: number, cursor: number) {
+    super(`output of ${sessionId} stands at ${size}; ${cursor} would leave a hole`);
+  }
+}
+
 export class OutputDesk {
   readonly #bytes: ByteStore;
   readonly #journal: Journal;
   readonly #logger: Logger;
   readonly #live = new Map<string, LiveOutput>();
+  #stopped = false;
 
   constructor(bytes: ByteStore, journal: Journal, logger: Logger) {
     this.#bytes = bytes;
@@ -50,10 +60,12 @@ export class OutputDesk {
 
   /** Stores what is new of bytes that a host tells (again). One call at a time for one session. */
   async store(sessionId: string, cursor: number, bytes: Uint8Array): Promise<void> {
+    // Whatever is answered now is acknowledged, and then nobody has it any more.
+    if (this.#stopped) throw new AppError("storage_unavailable", { detail: "The hub goes down" });
     const live = this.#live.get(sessionId);
     if (live === undefined || live.over) return;
     const known = live.size - cursor;
-    if (known < 0) throw new Error(`output of ${sessionId} stands at ${live.size}; ${cursor} would leave a hole`);
+    if (known < 0) throw new OutputHole(sessionId, live.size, cursor);
     if (known >= bytes.length) return;
     const fresh = bytes.subarray(known);
     try {
@@ -145,6 +157,7 @@ export class OutputDesk {
 
   /** Before the stores are closed: nothing is announced afterwards; what could not be is found at the next start. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     const all = [...this.#live].map(([sessionId, live]) => this.#finish(sessionId, live));
     await Promise.allSettled(all);
     this.#live.clear();

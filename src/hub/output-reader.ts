@@ -15,6 +15,10 @@ export type ReadOutput = {
   readonly redacted: [number, number][];
 };
 
+/** Making text of output takes about 0.1 s a megabyte, during which the hub does nothing else. */
+const TEXT_MAX = 256 * 1024;
+const LOOKED_MAX = 512 * 1024;
+
 export class OutputReader {
   readonly #output: OutputDesk;
   readonly #redactions: Redactions;
@@ -56,11 +60,12 @@ export class OutputReader {
     return { data: text, from_cursor: from, cursor: until, end_cursor, omitted_bytes: omitted, redacted };
   }
 
-  async #text(sessionId: string, { from, to }: Range, maxBytes: number): Promise<{ text: string; omitted: number }> {
+  async #text(sessionId: string, { from, to }: Range, asked: number): Promise<{ text: string; omitted: number }> {
+    const maxBytes = Math.min(asked, TEXT_MAX);
     const half = Math.floor(maxBytes / 2);
     const budget = { headBytes: maxBytes - half, tailBytes: half };
     // Escapes and overwritten progress take room that the reader never sees: look at more than is shown.
-    const looked = 4 * maxBytes;
+    const looked = Math.min(4 * maxBytes, LOOKED_MAX);
     if (to - from <= 2 * looked) return displayText(await this.#output.all(sessionId, from, to), budget);
     const head = displayText(await this.#output.all(sessionId, from, from + looked), {
       headBytes: budget.headBytes,

@@ -198,6 +198,8 @@ export interface SessionDriver {
   readonly kind: SessionKind;
   readonly hostId: string;
   readonly online: boolean;
+  /** Sessions that its host had when it was reached last, known to the hub or not. */
+  readonly hosted: readonly string[];
   start(session: Session, size: Size, intake: SessionIntake): Promise<void>;
   /**
    * After a restart: everything after `known.order` comes into `intake` again. `running` only once all that the host

@@ -36,7 +36,10 @@ export class Redactions {
   }
 
   #note(event: StoredEvent): void {
-    void this.#ranges.get(event.sessionId)?.then((ranges) => ranges.push(...rangesOf(event)));
+    this.#ranges.get(event.sessionId)?.then(
+      (ranges) => ranges.push(...rangesOf(event)),
+      () => undefined, // loaded again by whoever asks next
+    );
   }
 
   async #load(sessionId: string): Promise<Range[]> {

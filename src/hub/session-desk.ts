@@ -19,7 +19,7 @@ import type { ParsedInput } from "../protocol/operations.ts";
 import { follow, type Journal } from "./journal.ts";
 import type { OutputDesk } from "./output-desk.ts";
 import type { DriverInput, InputTaken, SessionDriver, TerminalDriver } from "./ports.ts";
-import { type ExitFrame, SessionRunner, startSizeOf } from "./session-runner.ts";
+import { type OnExit, SessionRunner, startSizeOf } from "./session-runner.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
 export type SessionDeskParts = {
@@ -57,7 +57,9 @@ export class SessionDesk {
     await follow(this.#parts.journal.log, ["status", "resize"], (event) => this.#fold(event));
     await this.#adoptAll(this.list());
     for (const driver of this.#parts.drivers) {
+      this.#stopStrays(driver);
       driver.onReturn(() => {
+        this.#stopStrays(driver);
         const known = this.list().filter((it) => it.kind === driver.kind && it.hostId === driver.hostId);
         void this.#adoptAll(known);
       });
@@ -223,6 +225,16 @@ export class SessionDesk {
     await Promise.all(alive.map((session) => this.#adopt(session)));
   }
 
+  /** What runs on a host though nobody knows it: its start was answered to a hub that is gone. */
+  #stopStrays(driver: SessionDriver): void {
+    for (const sessionId of driver.hosted.filter((id) => !this.isOpen(id))) {
+      this.#parts.logger.warn("a session that nobody knows is stopped", { session: sessionId });
+      driver.stop(sessionId).catch((error: unknown) => {
+        this.#parts.logger.error("a session could not be stopped", { session: sessionId, error });
+      });
+    }
+  }
+
   /** A driver that fails to take up one session costs that session, not the start of the hub. */
   async #adopt(session: Session): Promise<void> {
     const { sessionId, hostId } = session;
@@ -237,13 +249,15 @@ export class SessionDesk {
     }
   }
 
-  #exited(session: Session, { reason, exitCode, signal }: ExitFrame): void {
+  async #exited(session: Session, how: Parameters<OnExit>[1]): Promise<void> {
     if (this.#ending.has(session.sessionId)) return;
-    this.#settle(session.sessionId, this.#end(session, { reason, exitCode, signal }));
+    const ended = this.#end(session, how);
+    this.#settle(session.sessionId, ended);
+    await ended;
   }
 
   /** The end of a session that nobody asked for; already closed is fine. */
-  async #end(session: Session, how: Pick<ExitFrame, "reason"> & Partial<ExitFrame>): Promise<void> {
+  async #end(session: Session, how: Parameters<OnExit>[1]): Promise<void> {
     const { sessionId } = session;
     const { logger, output } = this.#parts;
     const { reason, exitCode, signal } = how;

@@ -9,7 +9,7 @@ import type { Logger } from "../lib/logger.ts";
 import { AppError } from "../protocol/errors.ts";
 import { openIntake } from "./intake.ts";
 import type { Journal } from "./journal.ts";
-import type { OutputDesk } from "./output-desk.ts";
+import { type OutputDesk, OutputHole } from "./output-desk.ts";
 import type { Adoption, SessionDriver, SessionIntake, TerminalDriver } from "./ports.ts";
 
 export type ExitFrame = Extract<SessionFrame, { kind: "exit" }>;
@@ -20,6 +20,9 @@ export type SessionRunnerParts = {
   readonly drivers: readonly SessionDriver[];
   readonly logger: Logger;
 };
+
+/** Resolves when the end is recorded. */
+export type OnExit = (session: Session, end: Pick<ExitFrame, "reason" | "exitCode" | "signal">) => Promise<void>;
 
 const AGENT_SIZE: Size = { cols: 120, rows: 40 };
 const USUAL_SIZE: Size = { cols: 80, rows: 24 };
@@ -33,11 +36,11 @@ export function startSizeOf(session: Pick<Session, "ownerAgentId">): Size {
 
 export class SessionRunner {
   readonly #parts: SessionRunnerParts;
-  readonly #onExit: (session: Session, frame: ExitFrame) => void;
+  readonly #onExit: OnExit;
   readonly #order = new Map<string, number>();
   readonly #exits = new Map<string, PromiseWithResolvers<void>>();
 
-  constructor(parts: SessionRunnerParts, onExit: (session: Session, frame: ExitFrame) => void) {
+  constructor(parts: SessionRunnerParts, onExit: OnExit) {
     this.#parts = parts;
     this.#onExit = onExit;
   }
@@ -126,16 +129,26 @@ export class SessionRunner {
       onExit: (frame) => this.#exited(session, frame),
     });
     const intake: SessionIntake = async (frames) => {
-      await take(frames);
+      await take(frames).catch((error: unknown) => this.#broken(session, error));
       this.#order.set(sessionId, Math.max(this.#order.get(sessionId) ?? 0, frames.at(-1)?.order ?? 0));
     };
     this.#order.set(sessionId, order);
     return { order, intake };
   }
 
-  #exited(session: Session, frame: ExitFrame): void {
+  async #exited(session: Session, frame: ExitFrame): Promise<void> {
     this.#exits.get(session.sessionId)?.resolve();
-    this.#onExit(session, frame);
+    await this.#onExit(session, frame);
+  }
+
+  /** A session whose record can't be true any more costs itself, not the hub's start. Anything else is tried again. */
+  async #broken(session: Session, error: unknown): Promise<void> {
+    if (!(error instanceof OutputHole)) throw error;
+    this.#parts.logger.error("output got lost", { session: session.sessionId, error });
+    this.#find(session.kind, session.hostId)
+      ?.stop(session.sessionId)
+      .catch(() => undefined);
+    await this.#onExit(session, { reason: "output_lost" });
   }
 
   #find(kind: Session["kind"], hostId: string): SessionDriver | undefined {

@@ -10,7 +10,7 @@ import { keyframeCursor } from "./wait-screen.ts";
 import type { TapeItem, TapeReader } from "./wait-desk.ts";
 
 /** Types that a wait can end with or be judged at. */
-const FACTS: readonly EventType[] = ["prompt", "quiet", "agent_block_end", "status", "resize", "keyframe"];
+const FACTS: readonly EventType[] = ["prompt", "quiet", "agent_block_end", "status", "resize"];
 const CHUNK = 256 * 1024;
 const PAGE = 1000;
 
@@ -31,11 +31,11 @@ export class Tape implements TapeReader {
     while (!signal.aborted) {
       const reach = this.#output.settled(sessionId);
       const end = reach?.cursor ?? (await this.#output.size(sessionId));
-      const page =
-        this.#recent.after(sessionId, from, after) ??
-        (await this.#log.read({ sessionId, types: FACTS, after, limit: PAGE }));
+      const recent = this.#recent.after(sessionId, from, after);
+      const page = recent ?? (await this.#log.read({ sessionId, types: FACTS, after, limit: PAGE }));
       // What stands behind the reach may still lack its bytes, or facts before it.
-      const facts = reach === undefined ? page : page.filter((it) => (it.position ?? 0) <= reach.order);
+      const beyond = page.findIndex((it) => reach !== undefined && (it.position ?? 0) > reach.order);
+      const facts = beyond < 0 ? page : page.slice(0, beyond);
       for (const event of facts) {
         after = event.sequence;
         if (event.type === "status" && event.payload["status"] !== "closed") continue;
@@ -44,7 +44,8 @@ export class Tape implements TapeReader {
         cursor = Math.max(cursor, place);
         if ((event.position ?? Number.MAX_SAFE_INTEGER) > from.position) yield [{ kind: "fact", event }];
       }
-      if (facts.length >= PAGE) continue;
+      // Only an empty page of the log is its end.
+      if (recent === undefined && beyond < 0 && page.length > 0) continue;
       yield* this.#bytes(sessionId, cursor, end);
       cursor = Math.max(cursor, end);
       if (reach === undefined) return;
@@ -60,7 +61,7 @@ export class Tape implements TapeReader {
       const page = await this.#log.read({ sessionId, types: ["keyframe"], after, limit: PAGE });
       const before = page.filter((it) => keyframeCursor(it) <= cursor);
       newest = before.at(-1) ?? newest;
-      if (before.length < PAGE) return newest;
+      if (before.length === 0 || before.length < page.length) return newest;
     }
   }
 

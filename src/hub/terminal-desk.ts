@@ -4,12 +4,12 @@
  */
 import type { Actor } from "../domain/actor.ts";
 import type { Session } from "../domain/session.ts";
-import { Turns } from "../lib/turns.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Output, ParsedInput } from "../protocol/operations.ts";
 import { WAIT_BUDGET_MS } from "../protocol/pty-shapes.ts";
 import type { InputChoice } from "../protocol/sessions.ts";
 import type { BlockDesk, BlockRecord } from "./block-desk.ts";
+import { type Conversations, ended, noTerminal } from "./conversations.ts";
 import type { OutputReader } from "./output-reader.ts";
 import type { BlockBegun, BlockRequest } from "./ports.ts";
 import type { SessionDesk } from "./session-desk.ts";
@@ -18,6 +18,7 @@ import type { WaitAnswer, WaitDesk } from "./wait-desk.ts";
 
 export type TerminalDeskParts = {
   readonly sessions: SessionDesk;
+  readonly conversations: Conversations;
   readonly blocks: BlockDesk;
   readonly waits: WaitDesk;
   readonly reader: OutputReader;
@@ -36,8 +37,6 @@ const ENDING_MS = 2_000;
 
 export class TerminalDesk {
   readonly #parts: TerminalDeskParts;
-  /** Two first calls at once must not make two terminals. */
-  readonly #births = new Turns();
 
   constructor(parts: TerminalDeskParts) {
     this.#parts = parts;
@@ -58,7 +57,7 @@ export class TerminalDesk {
     { actor }: Caller,
     options: { readonly atShell?: boolean } = {},
   ): Promise<Output<"pty.send">> {
-    const session = this.#open(input.conversation_id);
+    const session = this.#parts.conversations.open(input.conversation_id);
     this.#refuseOtherRun(session, input.session_id);
     const notAtShell = actor.kind === "agent" && options.atShell !== true;
     const { keys, if_prompt: ifPrompt } = input;
@@ -70,13 +69,13 @@ export class TerminalDesk {
   }
 
   async waitFor(input: ParsedInput<"pty.wait_for">, caller: Caller): Promise<Output<"pty.wait_for">> {
-    const session = this.#known(input.conversation_id);
+    const session = this.#parts.conversations.known(input.conversation_id);
     const answer = await this.#wait(session, input, caller);
     return { ...placeOf(session), ...(await waitAnswer(answer, input, this.#parts.reader, session.sessionId)) };
   }
 
   async expectSend(input: ParsedInput<"pty.expect_send">, caller: Caller): Promise<Output<"pty.expect_send">> {
-    const session = this.#open(input.conversation_id);
+    const session = this.#parts.conversations.open(input.conversation_id);
     const answer = await this.#wait(session, input, caller);
     const told = await waitAnswer(answer, input, this.#parts.reader, session.sessionId);
     if (!answer.matched) return { ...placeOf(session), ...told, sent: false };
@@ -86,8 +85,7 @@ export class TerminalDesk {
   }
 
   async readOutput(input: ParsedInput<"pty.read_output">): Promise<Output<"pty.read_output">> {
-    const session = this.#known(input.conversation_id);
-    const range = await this.#rangeOf(session, input);
+    const { session, ...range } = await this.#rangeOf(input);
     const read = await this.#parts.reader.read(session.sessionId, range, {
       view: input.view,
       maxBytes: input.max_bytes,
@@ -96,18 +94,18 @@ export class TerminalDesk {
   }
 
   async readScreen({ conversation_id }: ParsedInput<"pty.read_screen">): Promise<Output<"pty.read_screen">> {
-    const session = this.#open(conversation_id);
+    const session = this.#parts.conversations.open(conversation_id);
     const driver = await this.#parts.sessions.running(session.sessionId);
-    if (driver === undefined) throw over(session);
+    if (driver === undefined) throw ended(session);
     const { lines, cursorRow, cursorCol, altScreen, title, size, cursor } = await driver.screen(session.sessionId);
     const place = { cursor_row: cursorRow, cursor_col: cursorCol, alt_screen: altScreen };
     return { ...placeOf(session), lines: [...lines], ...place, title, ...size, cursor };
   }
 
   async blocks(input: ParsedInput<"pty.blocks">): Promise<Output<"pty.blocks">> {
-    const sessions = this.#all(input.conversation_id);
+    const sessions = this.#parts.conversations.all(input.conversation_id);
     const newest = sessions.at(-1);
-    if (newest === undefined) throw unknown(input.conversation_id);
+    if (newest === undefined) throw noTerminal(input.conversation_id);
     const { query, after_seq: after = -1, limit } = input;
     const all = (await Promise.all(sessions.map((it) => this.#parts.blocks.list(it.sessionId)))).flat();
     const wanted = all.filter((it) => it.seq > after && (query === undefined || it.command.includes(query)));
@@ -115,10 +113,10 @@ export class TerminalDesk {
   }
 
   async status({ conversation_id }: ParsedInput<"pty.status">): Promise<Output<"pty.status">> {
-    const session = this.#open(conversation_id);
+    const session = this.#parts.conversations.open(conversation_id);
     const { sessionId } = session;
     const driver = await this.#parts.sessions.running(sessionId);
-    if (driver === undefined) throw over(session);
+    if (driver === undefined) throw ended(session);
     const { mode, blockId, runId, pid, shell, integration, cwd, size } = await driver.status(sessionId);
     const question = this.#parts.blocks.question(sessionId);
     return {
@@ -138,7 +136,7 @@ export class TerminalDesk {
   }
 
   async endSession(input: ByRun, { actor }: Caller): Promise<Output<"pty.end_session">> {
-    const session = this.#open(input.conversation_id);
+    const session = this.#parts.conversations.open(input.conversation_id);
     const { sessionId } = session;
     this.#refuseOtherRun(session, input.session_id);
     await this.#parts.sessions.inTerminal(sessionId, actor, (it) => it.endRun(sessionId, input.session_id, actor));
@@ -151,14 +149,14 @@ export class TerminalDesk {
   }
 
   async reset({ conversation_id }: ByRun, { actor }: Caller): Promise<Output<"pty.reset">> {
-    const session = this.#open(conversation_id);
+    const session = this.#parts.conversations.open(conversation_id);
     const { sessionId } = session;
     await this.#parts.sessions.inTerminal(sessionId, actor, (it) => it.respawn(sessionId, actor));
     return { ...placeOf(session), ...(await this.#here(sessionId)) };
   }
 
   async resize(input: ParsedInput<"pty.resize">, { actor }: Caller): Promise<Output<"pty.resize">> {
-    const session = this.#open(input.conversation_id);
+    const session = this.#parts.conversations.open(input.conversation_id);
     const { cols, rows } = input;
     await this.#parts.sessions.resize(session.sessionId, { cols, rows }, actor);
     return { ...placeOf(session), cols, rows };
@@ -184,7 +182,7 @@ export class TerminalDesk {
     { isLast }: { readonly isLast: boolean },
   ): Promise<{ readonly session: Session; readonly begun: BlockBegun }> {
     const { blocks, sessions } = this.#parts;
-    const session = await this.#openOrCreate(conversationId, request.by);
+    const session = await this.#parts.conversations.openOrCreate(conversationId, request.by);
     const { sessionId } = session;
     try {
       const begun = await sessions.inTerminal(sessionId, request.by, (it) => it.run(sessionId, request));
@@ -239,7 +237,7 @@ export class TerminalDesk {
         sessionId,
         conditions: conditionsOf(input),
         fromCursor: input.from_cursor ?? block?.cursor ?? 0,
-        fromPosition: input.from_position ?? blocks.lastInput(sessionId, actor.id),
+        fromPosition: input.from_position ?? this.#sinceInput(session, input, actor),
         timeoutMs: input.timeout_ms,
         budgetMs: WAIT_BUDGET_MS,
         ...(input.max_bytes === undefined ? {} : { maxBytes: input.max_bytes }),
@@ -249,51 +247,35 @@ export class TerminalDesk {
     );
   }
 
-  async #rangeOf({ sessionId }: Session, input: ParsedInput<"pty.read_output">): Promise<{ from: number; to: number }> {
+  /** After the caller's last input; without a cursor also after the block began, whoever started it. */
+  #sinceInput({ sessionId }: Session, { from_cursor: cursor }: WaitInput, actor: Actor): number {
+    const { blocks } = this.#parts;
+    const begun = cursor === undefined ? (blocks.last(sessionId)?.position ?? 0) : 0;
+    return Math.max(begun, blocks.lastInput(sessionId, actor.id));
+  }
+
+  async #rangeOf(input: ParsedInput<"pty.read_output">) {
+    if (input.block_id !== undefined) return this.#rangeOfBlock(input.conversation_id, input.block_id);
+    const session = this.#parts.conversations.known(input.conversation_id);
+    const { sessionId } = session;
     const size = await this.#parts.reader.size(sessionId);
-    if (input.block_id === undefined) {
-      const from = input.from_cursor ?? this.#parts.blocks.last(sessionId)?.cursor ?? 0;
-      return { from, to: Math.min(input.to_cursor ?? size, size) };
+    const from = input.from_cursor ?? this.#parts.blocks.last(sessionId)?.cursor ?? 0;
+    return { session, from, to: Math.min(input.to_cursor ?? size, size) };
+  }
+
+  /** In whichever of the conversation's terminals it ran. */
+  async #rangeOfBlock(conversationId: string, blockId: string) {
+    for (const session of this.#parts.conversations.all(conversationId).toReversed()) {
+      const block = await this.#block(session.sessionId, blockId);
+      if (block === undefined) continue;
+      const to = block.end?.cursor ?? (await this.#parts.reader.size(session.sessionId));
+      return { session, from: block.cursor, to };
     }
-    const block = await this.#block(sessionId, input.block_id);
-    if (block === undefined) throw new AppError("not_found", { what: "block", id: input.block_id });
-    return { from: block.cursor, to: block.end?.cursor ?? size };
+    throw new AppError("not_found", { what: "block", id: blockId });
   }
 
   async #here(sessionId: string): Promise<{ readonly cursor: number; readonly position: number }> {
     return this.#parts.reader.here(sessionId);
-  }
-
-  #all(conversationId: string): readonly Session[] {
-    const all = this.#parts.sessions.list();
-    return all.filter((it) => it.kind === "terminal" && it.conversationId === conversationId);
-  }
-
-  #find(conversationId: string): Session | undefined {
-    return this.#all(conversationId).findLast((it) => it.status !== "closed");
-  }
-
-  #open(conversationId: string): Session {
-    const session = this.#find(conversationId);
-    if (session !== undefined) return session;
-    const last = this.#all(conversationId).at(-1);
-    throw last === undefined ? unknown(conversationId) : over(last);
-  }
-
-  /** The one that runs, else the one that ran last: what it said can still be read. */
-  #known(conversationId: string): Session {
-    const session = this.#find(conversationId) ?? this.#all(conversationId).at(-1);
-    if (session === undefined) throw unknown(conversationId);
-    return session;
-  }
-
-  #openOrCreate(conversationId: string, actor: Actor): Promise<Session> {
-    return this.#births.run(conversationId, async () => {
-      const session = this.#find(conversationId);
-      if (session !== undefined) return session;
-      const config = { kind: "terminal", workspaceId: "default", conversationId, interactive: false } as const;
-      return this.#parts.sessions.create({ ...config, title: `terminal of ${titleOf(conversationId)}` }, actor);
-    });
   }
 
   #refuseOtherRun({ sessionId }: Session, runId: string | undefined): void {
@@ -326,10 +308,6 @@ export function bytesOf({ data, data_b64 }: InputChoice): Uint8Array {
 
 function placeOf({ sessionId }: Session): { readonly ok: true; readonly workspace_session_id: string } {
   return { ok: true, workspace_session_id: sessionId };
-}
-
-function titleOf(conversationId: string): string {
-  return conversationId.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?").slice(0, 100);
 }
 
 function waitingOf({
@@ -378,14 +356,4 @@ function blockOf(block: BlockRecord): Output<"pty.blocks">["blocks"][number] {
       : { ...endOf(end), ...(cwd === undefined ? {} : { cwd }), end_cursor: end.cursor, ts_end: end.at }),
     ...(end?.canceled === undefined ? {} : { canceled: end.canceled }),
   };
-}
-
-function unknown(conversationId: string): AppError {
-  const detail = "This conversation has no terminal yet: the first pty_exec_block or pty_exec_interactive makes it";
-  return new AppError("not_found", { what: "terminal", id: conversationId, detail });
-}
-
-function over({ sessionId, status, reason }: Session): AppError {
-  const detail = `The terminal ended (${reason ?? status}); the next command starts a new one`;
-  return new AppError("invalid_transition", { status, id: sessionId, detail });
 }

@@ -7,6 +7,7 @@ import { Journal } from "../hub/journal.ts";
 import { OutputDesk } from "../hub/output-desk.ts";
 import type { Clock, SessionDriver } from "../hub/ports.ts";
 import { RetentionDesk, type RetentionLimits } from "../hub/retention-desk.ts";
+import { Conversations } from "../hub/conversations.ts";
 import { BlockDesk } from "../hub/block-desk.ts";
 import { OutputReader } from "../hub/output-reader.ts";
 import { Redactions } from "../hub/redactions.ts";
@@ -107,7 +108,8 @@ function terminalDesks({ journal, output, sessions }: TerminalParts) {
   const screens = new RenderedScreens();
   const tape = new Tape(log, output);
   const waits = new WaitDesk({ tape, patterns, screens, keyframe: tape.keyframe.bind(tape) });
-  const desk = new TerminalDesk({ sessions, blocks, waits, reader, newId });
+  const conversations = new Conversations(sessions);
+  const desk = new TerminalDesk({ sessions, conversations, blocks, waits, reader, newId });
   const close = async (): Promise<void> => {
     await patterns.close();
     await screens.close();

@@ -48,10 +48,12 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
   opened.defer(() => logFile.close());
   const logger = createLogger(settings.logLevel, (line) => logFile.write(line));
   const limits = limitsOf(settings);
+  let closeDrivers = async (): Promise<void> => undefined;
+  opened.defer(() => closeDrivers());
   const openDrivers = async (): Promise<readonly SessionDriver[]> => {
     if (typeof drivers !== "function") return drivers;
     const local = await drivers({ dataDir: settings.dataDir, logger });
-    opened.defer(() => local.close());
+    closeDrivers = local.close;
     return local.drivers;
   };
   const desks = await openDesks({ dataDir: settings.dataDir, openDrivers, logger, clock, limits });
@@ -59,6 +61,8 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
     await desks.close();
     logger.info("the hub is down");
   });
+  // Before the desks: what a desk that has stopped doesn't store must not be acknowledged.
+  opened.defer(() => closeDrivers());
   logDecisions(desks.log, logger);
   const listeners: Listener[] = [];
   opened.defer(async () => {

@@ -26,7 +26,7 @@ export type LocalHost = {
   /** `idle`: once nothing runs. `now`: what runs is ended. Answers how many sessions there are. */
   readonly shutdown: (when: "idle" | "now") => Promise<number>;
   /** Lets the host run on. */
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 };
 
 const CLI = fileURLToPath(new URL("../cli/main.ts", import.meta.url));
@@ -57,7 +57,11 @@ export async function connectLocalHost({ dataDir, logger, program = PRODUCT }: L
     const { fields } = await link.request({ type: "SHUTDOWN", when });
     return ShutdownReply.parse(fields).sessions;
   };
-  return { driver, link, shutdown, close: () => link.close() };
+  const close = async (): Promise<void> => {
+    link.close();
+    await driver.close();
+  };
+  return { driver, link, shutdown, close };
 }
 
 /** Of the kernel. */

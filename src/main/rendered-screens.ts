@@ -22,7 +22,8 @@ export class RenderedScreens implements ScreenRenderer {
   }
 
   #open(): Promise<Screens> {
-    this.#screens ??= import("../host/terminal/screen/screens.ts").then((it) => it.Screens.open());
-    return this.#screens;
+    const screens = (this.#screens ??= import("../host/terminal/screen/screens.ts").then((it) => it.Screens.open()));
+    screens.catch(() => (this.#screens = undefined)); // tried again by whoever asks next
+    return screens;
   }
 }

@@ -1,8 +1,6 @@
 /** Terminals of this host: one probe and one emulator thread for all of them, made when the first needs it. */
 import { join } from "node:path";
 import type { OpenSession } from "../host/hosted-session.ts";
-import type { Probe } from "../host/terminal/probe/probe.ts";
-import type { Screens } from "../host/terminal/screen/screens.ts";
 import { openTerminal } from "../host/terminal/terminal-session.ts";
 import type { Logger } from "../lib/logger.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
@@ -15,12 +13,24 @@ export async function openTerminals(parts: {
 }): Promise<OpenSession> {
   const directory = join(parts.directory, "sessions");
   await makePrivateDirectory(directory);
-  let probe: Promise<Probe> | undefined;
-  let screens: Promise<Screens> | undefined;
+  const probe = kept(async () => (await import("../host/terminal/probe/probe.ts")).Probe.open());
+  const screens = kept(async () => (await import("../host/terminal/screen/screens.ts")).Screens.open());
+  // A program that asks its terminal something can't wait for a thread to start: it would look as if it asked a person.
+  screens().catch((error: unknown) => parts.logger.warn("no emulator yet", { error }));
   return openTerminal({
     directory,
-    probe: () => (probe ??= import("../host/terminal/probe/probe.ts").then((it) => it.Probe.open())),
-    screens: () => (screens ??= import("../host/terminal/screen/screens.ts").then((it) => it.Screens.open())),
+    probe,
+    screens,
     redaction: parts.redaction ?? "on",
   });
+}
+
+/** Made once; after a failure again, by whoever asks next. */
+function kept<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    made.catch(() => (made = undefined));
+    return made;
+  };
 }

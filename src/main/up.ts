@@ -27,7 +27,7 @@ export async function runUp(argv: readonly string[], drivers?: Drivers): Promise
   const ownHost: Drivers = async (parts) => {
     host = await connectLocalHost(parts);
     const { driver, close } = host;
-    return { drivers: [driver], close: async () => close() };
+    return { drivers: [driver], close };
   };
   try {
     hub = await startHub(settings, drivers ?? ownHost);

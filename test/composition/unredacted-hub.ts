@@ -5,5 +5,5 @@ import { UNREDACTED_HOST } from "../support/terminal-hub.ts";
 
 process.exitCode = await runUp(process.argv.slice(2), async (parts) => {
   const { driver, close } = await connectLocalHost({ ...parts, program: UNREDACTED_HOST });
-  return { drivers: [driver], close: async () => close() };
+  return { drivers: [driver], close };
 });

@@ -57,6 +57,7 @@ export class MemoryDriver implements SessionDriver {
   readonly kind: SessionKind;
   readonly hostId = "local";
   readonly online = true;
+  readonly hosted = [];
   readonly #running = new Map<string, MemorySession>();
 
   constructor(kind: SessionKind) {

@@ -39,7 +39,7 @@ export async function openTerminalHub(): Promise<TerminalHub & { readonly stop: 
   const settings = readSettings(["--port", "0", "--data-dir", dataDir], { XDG_CONFIG_HOME: dataDir });
   const hub = await startHub(settings, async (parts) => {
     const { driver, close } = await connectLocalHost(parts);
-    return { drivers: [driver], close: async () => close() };
+    return { drivers: [driver], close };
   });
   const stop = async (): Promise<void> => {
     await hub.close();

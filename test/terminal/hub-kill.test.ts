@@ -44,6 +44,11 @@ class MortalHub {
     await this.#start();
   }
 
+  async endAndRestart(): Promise<void> {
+    await this.#process.kill("SIGTERM");
+    await this.#start();
+  }
+
   async #start(): Promise<void> {
     this.#process = await spawnTestHub(this.#dataDir, ["--port", String(this.#port)], this.#composition);
   }
@@ -198,4 +203,30 @@ function terminalText(megabytes: number): Buffer {
 function redacted(text: Buffer): Buffer {
   const redactor = new Redactor();
   return Buffer.concat([redactor.push(text), redactor.barrier()]);
+}
+
+test(
+  "[TRM-19] a hub that is ended politely while output comes loses nothing either",
+  { timeout: 120_000 },
+  async () => {
+    const { hub, client } = await started("terminal-hub");
+    const conversation_id = "polite";
+    const run = await client.pty.exec_block({ conversation_id, command: "seq 1 400000; echo over" });
+    const sessionId = run.workspace_session_id;
+    await eventually(async () => expect(await outputEnd(client, conversation_id)).toBeGreaterThan(200_000));
+
+    await hub.endAndRestart();
+
+    const over = await client.pty.wait_for({ conversation_id, match: "\nover", from_cursor: run.cursor });
+    expect(over.matched).toBe(true);
+    const text = Array.from({ length: 400_000 }, (_, index) => `${index + 1}\r\n`).join("");
+    const follower = new Follower(client, sessionId, run.cursor);
+    await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(text.length), 60_000);
+    follower.close();
+    expect(over.match_begin! - run.cursor).toBe(text.length - 2);
+  },
+);
+
+async function outputEnd(client: SidestickClient, conversation_id: string): Promise<number> {
+  return (await client.pty.read_output({ conversation_id, from_cursor: 0, view: "raw" })).end_cursor;
 }

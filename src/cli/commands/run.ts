@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { startTimer } from "../../lib/long-timer.ts";
 import { defineCommand, type Invocation } from "../command.ts";
 import { EXIT, UsageError } from "../exit.ts";
 import { shellWord } from "../hub.ts";
@@ -106,9 +107,7 @@ class Run {
     using opened = new DisposableStack();
     opened.defer(() => block.close());
     opened.use(onEndingSignal((signal) => this.#interrupted(signal)));
-    const timer =
-      limitMs === undefined ? undefined : setTimeout(() => this.#outcome.resolve({ why: "timeout" }), limitMs);
-    opened.defer(() => clearTimeout(timer));
+    if (limitMs !== undefined) opened.use(startTimer(limitMs, () => this.#outcome.resolve({ why: "timeout" })));
     block.end(after).then(
       (end) => this.#outcome.resolve(end === undefined ? { why: "over" } : { why: "ended", end }),
       (error: unknown) => this.#outcome.reject(error),
@@ -213,7 +212,6 @@ function commandOf(words: readonly string[]): string {
   return command;
 }
 
-/** As it is meant here, where the hub is on this machine. */
 /** A terminal that is made here begins where we are; afterwards it stays where it was left. */
 async function cwdOf({ values: { cwd }, dataDir, client }: RunInvocation, conversation_id: string) {
   if (dataDir === undefined || cwd !== undefined) return dataDir === undefined ? cwd : resolve(cwd ?? ".");

@@ -71,10 +71,11 @@ export class BlockTracker {
 
   /** Resolves when the block has begun. `cleanUp` is called once, when it is over. */
   submit(run: BlockRun, cleanUp: () => void): Promise<BlockBegin> {
-    this.#blocks.submit(run, this.#place());
+    const begun = Promise.withResolvers<BlockBegin>();
+    this.#begun = begun;
     this.#cleanUp = cleanUp;
-    this.#begun = Promise.withResolvers();
-    return this.#begun.promise;
+    this.#tell(this.#blocks.submit(run, this.#place()));
+    return begun.promise;
   }
 
   touch(bytes: Uint8Array): void {
@@ -162,7 +163,7 @@ export class BlockTracker {
   }
 
   #tellBegin({ run, begin }: Extract<BlockFact, { type: "begin" }>): void {
-    const position = this.#event("agent_block_begin", {
+    const payload = {
       blockId: run.blockId,
       seq: run.seq,
       cmd: redactText(run.command),
@@ -171,7 +172,8 @@ export class BlockTracker {
       interactive: run.runId !== undefined,
       runId: run.runId,
       ts: begin.at,
-    });
+    };
+    const position = this.#options.frames.event("agent_block_begin", present(payload), run.by);
     this.#open = { blockId: run.blockId, cursor: begin.cursor };
     this.#begun?.resolve({ seq: run.seq, cursor: begin.cursor, position, began_at: begin.at });
     this.#begun = undefined;
@@ -216,7 +218,7 @@ export class BlockTracker {
     this.#event("agent_block_delta", { blockId, cursor, length: end - cursor });
   }
 
-  #event(type: "agent_block_begin" | "agent_block_delta" | "agent_block_end", payload: Fields): number {
+  #event(type: "agent_block_delta" | "agent_block_end", payload: Fields): number {
     return this.#options.frames.event(type, present(payload));
   }
 

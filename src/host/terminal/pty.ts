@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { ReadStream } from "node:tty";
 import type { Size } from "../../domain/session-frame.ts";
+import { closeOnExec } from "./probe/tty.ts";
 
 export type PtyOptions = {
   readonly file: string;
@@ -53,6 +54,8 @@ export class Pty {
         (code, signal) => this.#waited(code, signal),
       ),
     );
+    // Else every later shell could read and write this terminal, past its gate.
+    closeOnExec(child.fd);
     this.pid = child.pid;
     this.fd = child.fd;
     this.slavePath = child.pty;

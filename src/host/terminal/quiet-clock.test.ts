@@ -30,6 +30,16 @@ test("[PTY-9] whatever happens begins the silence anew", async () => {
   await eventually(() => expect(fired).toEqual([5, 5, 40]));
 });
 
+test("[PTY-9] the first rung after a long silence is not as late as the rung that was next", async () => {
+  const { clock, fired } = clockOf([5, 60_000]);
+
+  clock.stir();
+  await eventually(() => expect(fired).toEqual([5]));
+  clock.stir();
+
+  await eventually(() => expect(fired).toEqual([5, 5]), 5_000);
+});
+
 test("[PTY-9] a rung fires no earlier than its silence", async () => {
   const fired: number[] = [];
   const begin = performance.now();

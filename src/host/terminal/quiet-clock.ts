@@ -20,8 +20,12 @@ export class QuietClock {
   /** Something happened: silence begins anew. */
   stir(): void {
     this.#stirredAt = performance.now();
+    // A timer for a later rung would tell the first one as late as that.
+    const isLate = this.#next > 0;
     this.#next = 0;
-    if (this.#timer === undefined && this.#immediate === undefined && !this.#held) this.#arm();
+    if (this.#held) return;
+    if (isLate) this.#disarm();
+    if (this.#timer === undefined && this.#immediate === undefined) this.#arm();
   }
 
   /** While nobody reads the terminal, its silence says nothing about the program. */

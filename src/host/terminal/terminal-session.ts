@@ -44,7 +44,6 @@ class TerminalSession implements HostedSession {
   readonly sessionId: string;
   readonly #terminal: Terminal;
   readonly #shellName: string;
-  readonly #parts = new Map<number, Uint8Array[]>();
 
   constructor(start: StartMessage, terminal: { readonly terminal: Terminal; readonly shell: string }) {
     this.sessionId = start.session_id;
@@ -62,13 +61,14 @@ class TerminalSession implements HostedSession {
 
   async handle(request: SessionRequest, body: Uint8Array): Promise<Reply> {
     const terminal = this.#terminal;
-    if (terminal.over && !READS.has(request.type)) {
+    if (terminal.over && !STILL_ANSWERED.has(request.type)) {
       throw new AppError("invalid_transition", { detail: "The session has ended" });
     }
     switch (request.type) {
       case "SEND_INPUT":
+        return this.#input(request, body);
       case "RUN_BLOCK":
-        return this.#gather(request, body);
+        return this.#run(request, body);
       case "END_RUN":
         refuseOtherRun(request.run_id, terminal.blocks.run?.runId);
         await terminal.gate.take(request, () => ({ answer: endRun(terminal, request.by) }));
@@ -89,23 +89,6 @@ class TerminalSession implements HostedSession {
         await terminate(terminal);
         return { fields: {} };
     }
-  }
-
-  /** Parts of one long body share their number; only the last one acts. */
-  async #gather(request: InputRequest | RunRequest, body: Uint8Array): Promise<Reply> {
-    const parts = this.#parts.get(request.number) ?? [];
-    parts.push(body);
-    if (parts.reduce((sum, part) => sum + part.length, 0) > BODY_MAX) {
-      this.#parts.delete(request.number);
-      throw new AppError("too_large", { limit: BODY_MAX });
-    }
-    if (request.more === true) {
-      this.#parts.set(request.number, parts);
-      return { fields: {} };
-    }
-    this.#parts.delete(request.number);
-    const bytes = parts.length === 1 ? body : Buffer.concat(parts);
-    return request.type === "SEND_INPUT" ? this.#input(request, bytes) : this.#run(request, bytes);
   }
 
   async #input(request: InputRequest, bytes: Uint8Array): Promise<Reply> {
@@ -162,7 +145,8 @@ class TerminalSession implements HostedSession {
       remove();
       throw error;
     }
-    const answer = blocks.submit({ blockId: request.block_id, seq, runId: request.run_id, command: text }, remove);
+    const run = { blockId: request.block_id, seq, runId: request.run_id, command: text, by: request.by };
+    const answer = blocks.submit(run, remove);
     path.expectEcho(submission.echo, submission.shown);
     gate.put(submission.typed);
     return { answer };
@@ -210,8 +194,8 @@ class TerminalSession implements HostedSession {
   }
 }
 
-const BODY_MAX = 16 * 1024 * 1024;
-const READS: ReadonlySet<SessionRequest["type"]> = new Set(["STATUS", "TERMINATE_CMD"]);
+/** What a session that is over still answers. */
+const STILL_ANSWERED: ReadonlySet<SessionRequest["type"]> = new Set(["STATUS", "TERMINATE_CMD"]);
 
 /** How long a shell may take to its first prompt before a command is refused. */
 const START_MS = 10_000;

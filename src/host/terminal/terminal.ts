@@ -51,6 +51,7 @@ export class Terminal implements GateDevice {
   #size: Size;
   #paused = false;
   #replacing = false;
+  #respawning: Promise<void> | undefined;
   #endReason = "exited";
   #endAfter: Promise<void> | undefined;
   #over = false;
@@ -186,24 +187,35 @@ export class Terminal implements GateDevice {
     this.#clock.release();
   }
 
-  /** Kills the shell and all that it started, and starts another one in its place. */
-  async respawn(by: Actor): Promise<void> {
+  /** Kills the shell and all that it started, and starts another one in its place. Asked twice, it happens once. */
+  respawn(by: Actor): Promise<void> {
+    this.#respawning ??= this.#respawn(by).finally(() => (this.#respawning = undefined));
+    return this.#respawning;
+  }
+
+  async #respawn(by: Actor): Promise<void> {
     const { shell } = this;
     const cwd = shell.cwd ?? this.#options.cwd;
     this.#replacing = true;
+    shell.cancelInput();
+    const { tree } = shell;
+    tree.signal("SIGKILL");
+    const exit = await shell.exited;
+    tree.signal("SIGKILL"); // what was started while they were killed
+    // Whatever the programs had set must not stay: for viewers, for the screen, for the next shell.
+    this.path.push(MODES_RESET);
+    this.prompts.over();
+    this.blocks.respawned(exit);
     try {
-      shell.cancelInput();
-      const { tree } = shell;
-      tree.signal("SIGKILL");
-      const exit = await shell.exited;
-      tree.signal("SIGKILL"); // what was started while they were killed
-      this.prompts.over();
-      this.blocks.respawned(exit);
-      await this.#startShell(cwd);
+      if (this.#endAfter === undefined) await this.#startShell(cwd);
     } finally {
       this.#replacing = false;
+      // Nobody is there any more to come to an end by itself.
+      if (this.shell === shell) this.#exit(exit);
     }
+    if (this.shell === shell) return;
     this.frames.event("log_line", { event: "respawned", pid: this.shell.pid }, by);
+    if (this.#endAfter !== undefined) this.shell.tree.signal("SIGKILL");
   }
 
   /** The end of the shell is told with this reason, and not before `done`. */
@@ -301,6 +313,11 @@ export class Terminal implements GateDevice {
     this.#ended.resolve();
   }
 }
+
+/** Alternate screen, keypad and cursor keys, mouse, focus, paste, colours, character set, hidden cursor. */
+const MODES_RESET = Buffer.from(
+  `\u001b[?1049l\u001b[?1l\u001b>${[9, 1000, 1002, 1003, 1004, 1006, 2004].map((mode) => `\u001b[?${mode}l`).join("")}\u001b[0m\u001b(B\u001b[?25h\r\n`,
+);
 
 const SETTLE_MS = 20;
 const TOLD_MS: ReadonlySet<number> = new Set([30, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]);

@@ -60,6 +60,16 @@ export class HostDriver implements TerminalDriver {
     return this.#link.online;
   }
 
+  get hosted(): readonly string[] {
+    return this.#link.welcome?.sessions ?? [];
+  }
+
+  /** Nothing more is taken from the host; what is being stored is waited for. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.stop()));
+    this.#feeds.clear();
+  }
+
   onReturn(listener: () => void): void {
     this.#returns.push(listener);
   }

@@ -118,7 +118,7 @@ export class HostLink {
         this.#options.logger.warn("the link to the host broke", { error: await lost });
       } catch (error) {
         if (error instanceof LinkRefused) return this.#giveUp(error);
-        if (isNobodyThere(error) && this.#options.whenNobodyListens?.() === true) {
+        if (isNobodyThere(error) && this.#someoneComes()) {
           await this.#pause(STARTING_MS);
           continue;
         }
@@ -126,6 +126,16 @@ export class HostLink {
       if (this.#refusal !== undefined) return;
       await this.#pause(waitMs * (0.75 + Math.random() / 2));
       waitMs = Math.min(waitMs * 2, RETRY_MOST_MS);
+    }
+  }
+
+  /** Starting a host may fail, for want of a file or a process; then it is tried again like the rest. */
+  #someoneComes(): boolean {
+    try {
+      return this.#options.whenNobodyListens?.() === true;
+    } catch (error) {
+      this.#options.logger.error("no host could be started", { error });
+      return false;
     }
   }
 

@@ -74,6 +74,11 @@ export function withTerminal<T>(path: string, access: number, ask: (fd: number) 
   }
 }
 
+/** Programs that are started later don't inherit it. */
+export function closeOnExec(fd: number): boolean {
+  return fcntl(fd, F_SETFD, "int", FD_CLOEXEC) === 0;
+}
+
 /** The group of another process; undefined when it is gone. */
 export function processGroup(pid: number): number | undefined {
   const group = getpgid(pid);
@@ -91,6 +96,8 @@ const ICANON = 2;
 const ECHO = 8;
 const TCIFLUSH = 0;
 const FIONREAD = 0x541b;
+const F_SETFD = 2;
+const FD_CLOEXEC = 1;
 const TIOCGPTN = 0x80045430;
 const SLAVE_MAJOR = 136;
 const SLAVE_MAJOR_LAST = 143;
@@ -102,6 +109,12 @@ const tcgetattr = libc.func("int tcgetattr(int fd, _Out_ uint8_t *attributes)") 
 ) => number;
 const tcgetpgrp = libc.func("int tcgetpgrp(int fd)") as (fd: number) => number;
 const getpgid = libc.func("int getpgid(int pid)") as (pid: number) => number;
+const fcntl = libc.func("int fcntl(int fd, int command, ...)") as (
+  fd: number,
+  command: number,
+  type: string,
+  value: number,
+) => number;
 const tcflush = libc.func("int tcflush(int fd, int queue)") as (fd: number, queue: number) => number;
 const ioctl = libc.func("int ioctl(int fd, unsigned long request, _Out_ int *answer)") as (
   fd: number,
