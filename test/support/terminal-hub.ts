@@ -70,5 +70,3 @@ async function endHost(dataDir: string): Promise<void> {
 export async function clientOf(url: string, dataDir: string, role: Role): Promise<SidestickClient> {
   return new SidestickClient({ url, token: await tokenOf(dataDir, role, role) });
 }
-
-export const sharedTerminalHub = openTerminalHub;

@@ -5,11 +5,13 @@ import { beforeAll, expect, test } from "vitest";
 import { packageArchive } from "../fixtures/programs/package-archive.ts";
 import { Talk } from "../fixtures/programs/talk.ts";
 import { IS_ROOT } from "../fixtures/programs/temporary-user.ts";
-import { sharedTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
+import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;
 beforeAll(async () => {
-  hub = await sharedTerminalHub();
+  const opened = await openTerminalHub();
+  hub = opened;
+  return opened.stop;
 });
 
 test.skipIf(!IS_ROOT)(

@@ -1,11 +1,13 @@
 /** Output that is hard to wait for: painted over, torn apart, not ASCII, very much of it. */
 import { beforeAll, expect, test } from "vitest";
 import { Talk } from "../fixtures/programs/talk.ts";
-import { sharedTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
+import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;
 beforeAll(async () => {
-  hub = await sharedTerminalHub();
+  const opened = await openTerminalHub();
+  hub = opened;
+  return opened.stop;
 });
 
 const fixture = (name: string) => new URL(`../fixtures/programs/${name}`, import.meta.url).pathname;

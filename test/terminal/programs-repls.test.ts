@@ -1,11 +1,13 @@
 /** Interpreters, databases and debuggers, driven as an agent drives them. */
 import { beforeAll, expect, test } from "vitest";
 import { Talk } from "../fixtures/programs/talk.ts";
-import { sharedTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
+import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;
 beforeAll(async () => {
-  hub = await sharedTerminalHub();
+  const opened = await openTerminalHub();
+  hub = opened;
+  return opened.stop;
 });
 
 test("[PRG-1, PRG-2] python's prompt, its input() and its getpass() are questions one after the other", async () => {

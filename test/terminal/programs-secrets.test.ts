@@ -7,11 +7,13 @@ import { guardedRepository } from "../fixtures/programs/guarded-repository.ts";
 import { sshServer } from "../fixtures/programs/ssh-server.ts";
 import { Talk } from "../fixtures/programs/talk.ts";
 import { IS_ROOT, temporaryUser } from "../fixtures/programs/temporary-user.ts";
-import { sharedTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
+import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;
 beforeAll(async () => {
-  hub = await sharedTerminalHub();
+  const opened = await openTerminalHub();
+  hub = opened;
+  return opened.stop;
 });
 
 test.skipIf(!IS_ROOT)("[PRG-16, PRG-11] sudo asks a normal user until the password is right (needs root)", async () => {

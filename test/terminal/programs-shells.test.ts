@@ -3,11 +3,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { Talk } from "../fixtures/programs/talk.ts";
-import { sharedTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
+import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;
 beforeAll(async () => {
-  hub = await sharedTerminalHub();
+  const opened = await openTerminalHub();
+  hub = opened;
+  return opened.stop;
 });
 
 test.each([
