@@ -27,7 +27,7 @@ import {
 async function connected(dataDir: string): Promise<LocalHost> {
   const local = await connectLocalHost({ dataDir, logger: silent, program: [HOST_PROGRAM] });
   onTestFinished(async () => {
-    local.close();
+    await local.close();
     await killPid(pidOf(dataDir));
   });
   return local;
@@ -134,7 +134,7 @@ test("[HST-16] the hub starts a host that outlives it, and finds it again with i
   const session = newSession();
   const taken = new Taken();
   await first.driver.start(session, SIZE, taken.intake);
-  first.close();
+  await first.close();
 
   const second = await connected(dataDir);
 
@@ -228,7 +228,7 @@ test("[HST-17] a host that was to end when idle serves the hub that comes before
   const first = await connected(dataDir);
   await first.driver.start(newSession(), SIZE, new Taken().intake);
   await first.shutdown("idle");
-  first.close();
+  await first.close();
 
   const second = await connected(dataDir);
   const taken = new Taken();

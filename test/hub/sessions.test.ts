@@ -91,7 +91,11 @@ test("[SES-7, SES-16] input is recorded as its actor's; paused, an agent's is re
   expect(await type(hub.agentToken, "ls\r").then(verdict)).toBe("200");
   await post(hub, `/sessions/${sessionId}/pause`, hub.operatorToken);
   expect(await type(hub.agentToken, "ls\r").then(verdict)).toBe("409 session_paused");
-  expect(await type(hub.operatorToken, "né").then((it) => it.body)).toEqual({ ok: true, bytes: 3, position: expect.any(Number) });
+  expect(await type(hub.operatorToken, "né").then((it) => it.body)).toEqual({
+    ok: true,
+    bytes: 3,
+    position: expect.any(Number),
+  });
   await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
   expect(await type(hub.operatorToken, "x").then(verdict)).toBe("409 invalid_transition");
 

@@ -64,7 +64,7 @@ async function endHost(dataDir: string): Promise<void> {
   const logger = createLogger("error", () => undefined);
   const host = await connectLocalHost({ dataDir, logger }).catch(() => undefined);
   await host?.shutdown("now").catch(() => undefined);
-  host?.close();
+  await host?.close();
 }
 
 export async function clientOf(url: string, dataDir: string, role: Role): Promise<SidestickClient> {

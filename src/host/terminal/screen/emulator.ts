@@ -2,7 +2,7 @@
  * One headless terminal: takes output, answers queries, tells what it shows and writes itself down. Everything is
  * synchronous, and any chunking of the same bytes gives the same screen. Rules SCR-20..SCR-28 in docs/spec/screen.md.
  */
-import unicode from "@xterm/addon-unicode11";
+import { Unicode11Addon } from "@xterm/addon-unicode11";
 import headless from "@xterm/headless";
 import type { Terminal } from "@xterm/headless";
 import { ModeScanner } from "../../../domain/modes.ts";
@@ -49,7 +49,7 @@ export class Emulator {
       windowOptions,
     });
     // Widths as programs count them today: emoji take two columns.
-    this.#terminal.loadAddon(new unicode.Unicode11Addon());
+    this.#terminal.loadAddon(new Unicode11Addon());
     this.#terminal.unicode.activeVersion = "11";
     this.#inner = new XtermInternals(this.#terminal);
     this.#onReply = onReply;
