@@ -125,6 +125,11 @@ export class ShellBlocks {
     return this.#integration === "marks" ? [] : this.#started(begin);
   }
 
+  /** The shell has said nothing since the command was typed: it counts as begun there. */
+  overdue(): readonly BlockFact[] {
+    return this.#begunAtLeast();
+  }
+
   /** What ends the running block was asked for. */
   cancel(): void {
     this.#canceled = true;

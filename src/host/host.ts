@@ -33,6 +33,7 @@ export type HostOptions = {
 type Shutdown = Extract<HubRequest, { type: "SHUTDOWN" }>["when"];
 
 const IDLE_MS = 60_000;
+const FULL: ReadonlySet<string> = new Set(["ENOSPC", "EDQUOT", "EROFS", "EMFILE", "ENFILE"]);
 /** For programs to end and for the hub to store it; then the host ends anyway. */
 const ENDING_MS = 5_000;
 
@@ -88,10 +89,11 @@ export class Host {
     const count = this.#sessions.size;
     this.#draining = true;
     if (when === "now") {
-      for (const [sessionId, session] of this.#sessions) {
-        const request = { type: "TERMINATE_CMD", id: 0, session_id: sessionId } as const;
-        session.handle(request, new Uint8Array(0)).catch(() => undefined);
-      }
+      const ends = [...this.#sessions].map(([sessionId, session]) =>
+        session.handle({ type: "TERMINATE_CMD", id: 0, session_id: sessionId }, new Uint8Array(0)),
+      );
+      // Without a hub nobody will acknowledge their last words.
+      void Promise.allSettled(ends).then(() => (this.#server.hasHub ? undefined : this.#end()));
       setTimeout(() => void this.#end(), count === 0 ? 0 : ENDING_MS).unref();
     }
     // After the answer to whoever asked.
@@ -185,6 +187,10 @@ export class Host {
   #failureOf(error: unknown, { type }: HubRequest): AppError {
     if (error instanceof AppError) return error;
     this.#options.logger.error("a request failed", { type, error });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined && FULL.has(code)) {
+      return new AppError("storage_unavailable", { detail: `The host could not write (${code}).` }, { cause: error });
+    }
     return new AppError("internal", { detail: `The host could not do ${type}.` }, { cause: error });
   }
 

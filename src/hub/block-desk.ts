@@ -94,6 +94,14 @@ export class BlockDesk {
     }
   }
 
+  /** Resolves when the block that began at a position is known, or the signal is aborted. */
+  async begun(sessionId: string, position: number, signal: AbortSignal): Promise<void> {
+    const terminal = this.#terminal(sessionId);
+    while (!signal.aborted && !terminal.isOver && (terminal.block?.position ?? -1) < position) {
+      await woken(terminal.waiting, signal);
+    }
+  }
+
   /** Resolves when the session is closed, or the signal is aborted. */
   async over(sessionId: string, signal: AbortSignal): Promise<void> {
     const terminal = this.#terminal(sessionId);

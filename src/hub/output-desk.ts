@@ -16,6 +16,7 @@ import { type ByteStore, StorageFailed } from "./ports.ts";
 
 /** At most ten `stdout` events a second for one session. */
 const COALESCE_MS = 100;
+const LEAST_MS = 30;
 /** Text rides in the event only while it is small; otherwise readers fetch the range. */
 const TEXT_LIMIT = 4096;
 const READ_CHUNK = 64 * 1024;
@@ -171,7 +172,8 @@ export class OutputDesk {
 
   #schedule(sessionId: string, live: LiveOutput): void {
     if (live.timer !== undefined || live.over || live.announced >= live.settled.cursor) return;
-    const wait = Math.max(0, live.lastEventAt + COALESCE_MS - performance.now());
+    // Never at once: what follows a first byte belongs to it, and what is waited for is stored before this.
+    const wait = Math.max(LEAST_MS, live.lastEventAt + COALESCE_MS - performance.now());
     live.timer = setTimeout(() => {
       live.timer = undefined;
       this.#announce(sessionId, live).catch((error: unknown) => {

@@ -55,11 +55,10 @@ export class TerminalDesk {
   async send(
     input: ByRun & InputChoice & { readonly if_prompt?: string | undefined },
     { actor }: Caller,
-    options: { readonly atShell?: boolean } = {},
+    { notAtShell = actor.kind === "agent" }: { readonly notAtShell?: boolean } = {},
   ): Promise<Output<"pty.send">> {
     const session = this.#parts.conversations.open(input.conversation_id);
     this.#refuseOtherRun(session, input.session_id);
-    const notAtShell = actor.kind === "agent" && options.atShell !== true;
     const { keys, if_prompt: ifPrompt } = input;
     const asked = { bytes: bytesOf(input), keys, by: actor, class: "drive", ifPrompt, notAtShell } as const;
     const taken = await this.#parts.sessions.input(session.sessionId, asked);
@@ -80,7 +79,9 @@ export class TerminalDesk {
     const told = await waitAnswer(answer, input, this.#parts.reader, session.sessionId);
     if (!answer.matched) return { ...placeOf(session), ...told, sent: false };
     const if_prompt = input.if_prompt ?? told.prompt_id;
-    const { bytes, position } = await this.send({ ...input, if_prompt }, caller);
+    // What was meant for a program must not be run by the shell that it left behind.
+    const notAtShell = caller.actor.kind === "agent" || told.kind !== "shell";
+    const { bytes, position } = await this.send({ ...input, if_prompt }, caller, { notAtShell });
     return { ...placeOf(session), ...told, position, sent: true, bytes };
   }
 
@@ -138,8 +139,12 @@ export class TerminalDesk {
   async endSession(input: ByRun, { actor }: Caller): Promise<Output<"pty.end_session">> {
     const session = this.#parts.conversations.open(input.conversation_id);
     const { sessionId } = session;
-    this.#refuseOtherRun(session, input.session_id);
-    await this.#parts.sessions.inTerminal(sessionId, actor, (it) => it.endRun(sessionId, input.session_id, actor));
+    if (!this.#isOver(sessionId, input.session_id)) {
+      this.#refuseOtherRun(session, input.session_id);
+      await this.#parts.sessions.inTerminal(sessionId, actor, (it) => it.endRun(sessionId, input.session_id, actor));
+      const last = this.#parts.blocks.last(sessionId);
+      if (last !== undefined) await this.#parts.blocks.settled(sessionId, last, AbortSignal.timeout(ENDING_MS));
+    }
     const exitCode = this.#parts.blocks.last(sessionId)?.end?.exitCode;
     return {
       ...placeOf(session),
@@ -170,7 +175,11 @@ export class TerminalDesk {
     this.#parts.blocks.noteInput(session.sessionId, caller.actor.id, begun.position);
     const told = { ...placeOf(session), block_id: blockId, seq: begun.seq, ts_begin: begun.beganAt };
     const place = { cursor: begun.cursor, position: begun.position };
-    if (input.wait_ms === 0) return { ...told, ...place };
+    if (input.wait_ms === 0) {
+      // Whoever names the run in the next call must find it.
+      await this.#parts.blocks.begun(session.sessionId, begun.position, AbortSignal.timeout(ENDING_MS));
+      return { ...told, ...place };
+    }
     const outcome = await this.#outcome(session, { blockId, ...begun }, { ...input, signal: caller.signal });
     return { ...told, ...place, ...outcome };
   }
@@ -278,14 +287,15 @@ export class TerminalDesk {
     return this.#parts.reader.here(sessionId);
   }
 
+  #isOver(sessionId: string, runId: string | undefined): boolean {
+    const last = this.#parts.blocks.last(sessionId);
+    return runId !== undefined && last?.runId === runId && last.end !== undefined;
+  }
+
   #refuseOtherRun({ sessionId }: Session, runId: string | undefined): void {
-    const active = this.#parts.blocks.last(sessionId);
-    if (runId === undefined || active?.runId === runId) return;
-    throw new AppError("not_found", {
-      what: "interactive run",
-      id: runId,
-      detail: "That interactive run is not the last one here",
-    });
+    const last = this.#parts.blocks.last(sessionId);
+    if (runId === undefined || (last?.runId === runId && last.end === undefined)) return;
+    throw new AppError("not_found", { what: "interactive run", id: runId, detail: "That interactive run is over" });
   }
 }
 

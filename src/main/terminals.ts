@@ -1,6 +1,9 @@
 /** Terminals of this host: one probe and one emulator thread for all of them, made when the first needs it. */
+import { readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { OpenSession } from "../host/hosted-session.ts";
+import { closeOnExec } from "../host/terminal/probe/tty.ts";
 import { openTerminal } from "../host/terminal/terminal-session.ts";
 import type { Logger } from "../lib/logger.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
@@ -17,12 +20,26 @@ export async function openTerminals(parts: {
   const screens = kept(async () => (await import("../host/terminal/screen/screens.ts")).Screens.open());
   // A program that asks its terminal something can't wait for a thread to start: it would look as if it asked a person.
   screens().catch((error: unknown) => parts.logger.warn("no emulator yet", { error }));
-  return openTerminal({
+  inheritNothing();
+  const open = openTerminal({
     directory,
     probe,
     screens,
     redaction: parts.redaction ?? "on",
   });
+  // What a host that was killed left there. Not before the first session: then this one is the only one.
+  const cleared = kept(() =>
+    rm(directory, { recursive: true, force: true }).then(() => makePrivateDirectory(directory)),
+  );
+  return async (start, emit) => {
+    await cleared();
+    return open(start, emit);
+  };
+}
+
+/** Descriptors of whoever started the host are none of a shell's business. */
+function inheritNothing(): void {
+  for (const fd of readdirSync("/proc/self/fd").map(Number)) if (fd > 2) closeOnExec(fd);
 }
 
 /** Made once; after a failure again, by whoever asks next. */

@@ -75,7 +75,8 @@ export class BlockTracker {
     this.#begun = begun;
     this.#cleanUp = cleanUp;
     this.#tell(this.#blocks.submit(run, this.#place()));
-    return begun.promise;
+    const late = setTimeout(() => this.#begun === begun && this.#tell(this.#blocks.overdue()), BEGIN_MS);
+    return begun.promise.finally(() => clearTimeout(late));
   }
 
   touch(bytes: Uint8Array): void {
@@ -194,7 +195,8 @@ export class BlockTracker {
       runId: run.runId,
       canceled: canceled ? true : undefined,
     });
-    this.#cleanUp?.();
+    // Not before the end has left: removing files takes as long as a short command.
+    if (this.#cleanUp !== undefined) setImmediate(this.#cleanUp);
     this.#cleanUp = undefined;
   }
 
@@ -234,6 +236,8 @@ export class BlockTracker {
 type Fields = { readonly [key: string]: Json | undefined };
 
 const DELTA_MS = 100;
+/** A shell that is stopped, or hangs in its own hooks, must not hold up whoever asked. */
+const BEGIN_MS = 3_000;
 const ASK_AT_ONCE = 20;
 const ASK_ATTEMPTS = 400;
 /** CR, LF, ^C, ^D. */

@@ -15,8 +15,8 @@ export type PromptWatchOptions = {
   readonly place: () => { readonly cursor: number; readonly inputs: number };
   /** True: the shell waits at its prompt and that was told; no look is needed. */
   readonly atKnownPrompt: () => boolean;
-  /** The kernel alone says that the shell waits at a line editor. */
-  readonly onShell: () => "prompt" | "reading";
+  /** The kernel alone says that the shell waits for keys, and in which call. */
+  readonly onShell: (syscall: unknown) => "prompt" | "reading";
 };
 
 type Waiting = Extract<Look, { waiting: true }>;
@@ -82,7 +82,7 @@ export class PromptWatch {
       if (look.confidence !== "low") prompts.over();
       return;
     }
-    if (look.kind === "shell" && onShell() === "prompt") return;
+    if (look.kind === "shell" && onShell(look.evidence["syscall"]) === "prompt") return;
     const { program, pid, confidence, evidence } = look;
     const kind = look.kind === "shell" ? "line_editor" : look.kind;
     prompts.tell(this.#keyOf(look), { kind, program, pid, confidence, evidence });

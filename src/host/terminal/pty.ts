@@ -37,6 +37,9 @@ export class Pty {
   #ended = false;
   #paused = false;
   #closing: NodeJS.Timeout | undefined;
+  #parts: Buffer[] = [];
+  #gathered = 0;
+  #delivery: NodeJS.Immediate | undefined;
 
   constructor(options: PtyOptions, listener: PtyListener) {
     const child = withUsersMask(() =>
@@ -95,10 +98,26 @@ export class Pty {
     this.#stream.destroy();
   }
 
+  /** A terminal gives at most 4 KB at a time: what comes in one turn goes on as one piece. */
   #read(bytes: Uint8Array): boolean {
-    this.#listener.data(Buffer.from(bytes));
+    if (this.#gathered + bytes.length > GATHER_MAX) this.#deliver();
+    this.#parts.push(Buffer.from(bytes));
+    this.#gathered += bytes.length;
+    this.#delivery ??= setImmediate(() => this.#deliver());
     if (this.#exit !== undefined) this.#closeWhenQuiet();
     return !this.#paused;
+  }
+
+  #deliver(): void {
+    clearImmediate(this.#delivery);
+    this.#delivery = undefined;
+    const parts = this.#parts;
+    const [only] = parts;
+    if (only === undefined) return;
+    this.#parts = [];
+    const size = this.#gathered;
+    this.#gathered = 0;
+    this.#listener.data(parts.length === 1 ? only : Buffer.concat(parts, size));
   }
 
   #waited(code: number, signal: number): void {
@@ -124,11 +143,14 @@ export class Pty {
   }
 
   #finish(): void {
-    if (this.#ended && this.#exit !== undefined) this.#listener.exit(this.#exit);
+    if (!this.#ended || this.#exit === undefined) return;
+    this.#deliver();
+    this.#listener.exit(this.#exit);
   }
 }
 
 const EOF_QUIET_MS = 200;
+const GATHER_MAX = 65_536;
 
 /** What a login gives. The host's own files are for their owner alone; a person's and an agent's are as usual. */
 const USERS_MASK = 0o022;

@@ -243,7 +243,7 @@ export class Terminal implements GateDevice {
       activity: () => `${this.path.received} ${this.gate.inputs}`,
       place: () => ({ cursor: this.frames.cursor, inputs: this.gate.inputs }),
       atKnownPrompt: () => this.atShell && this.prompts.present?.shell === true && this.shell.atPrompt,
-      onShell: () => this.#shellWaits(),
+      onShell: (syscall) => this.#shellWaits(syscall),
     });
   }
 
@@ -258,10 +258,15 @@ export class Terminal implements GateDevice {
     return hasReadAll && look.switches !== this.#waitsAtInput ? look : undefined;
   }
 
-  #shellWaits(): "prompt" | "reading" {
-    // fish reads with its line editor also inside a command, and its marks can't get lost but with itself.
-    const marksHold = this.shell.family === "fish" && this.blocks.integration === "marks" && this.shell.isItself;
-    if (marksHold && this.blocks.mode !== "idle") return "reading";
+  /**
+   * A shell may read keys inside a command (`read -n`, `read -k`, `vared`), which looks like its prompt. The marks of
+   * fish, zsh and dash can't get lost but with the shell itself; bash waits for its prompt in `pselect6` and for
+   * `read -n` in `read`. Its `read -e` can't be told from a prompt whose marks were removed.
+   */
+  #shellWaits(syscall: unknown): "prompt" | "reading" {
+    const marksHold = this.blocks.integration === "marks" && this.shell.isItself;
+    const mayBePrompt = this.shell.family === "bash" && syscall !== "read";
+    if (marksHold && !mayBePrompt && this.blocks.mode !== "idle") return "reading";
     this.blocks.kernelPrompt();
     return "prompt";
   }

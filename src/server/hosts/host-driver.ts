@@ -33,6 +33,9 @@ import type { HostReply } from "./pending-requests.ts";
 import { receivedFrame } from "./received-frame.ts";
 import { SessionFeed } from "./session-feed.ts";
 
+/** A fast terminal fills the host's memory for a session in about ten times as long. */
+const ACKNOWLEDGE_MS = 10;
+
 export class HostDriver implements TerminalDriver {
   readonly kind = "terminal";
   readonly hostId: string;
@@ -42,6 +45,9 @@ export class HostDriver implements TerminalDriver {
   /** The last input number of each session. */
   readonly #inputs = new Map<string, number>();
   readonly #returns: (() => void)[] = [];
+  /** Not yet acknowledged. */
+  readonly #stored = new Map<string, number>();
+  #acknowledging: NodeJS.Timeout | undefined;
 
   constructor({ link, hostId, logger }: { readonly link: HostLink; readonly hostId: string; readonly logger: Logger }) {
     this.#link = link;
@@ -66,6 +72,7 @@ export class HostDriver implements TerminalDriver {
 
   /** Nothing more is taken from the host; what is being stored is waited for. */
   async close(): Promise<void> {
+    clearTimeout(this.#acknowledging);
     await Promise.all([...this.#feeds.values()].map((feed) => feed.stop()));
     this.#feeds.clear();
   }
@@ -178,13 +185,25 @@ export class HostDriver implements TerminalDriver {
     const feed = new SessionFeed({
       order,
       intake,
-      acknowledge: (stored) => this.#link.acknowledge(sessionId, stored),
+      acknowledge: (stored) => this.#acknowledge(sessionId, stored),
       onGap: (expected, came) => this.#link.restart(`frame ${came} of ${sessionId} came instead of ${expected}`),
       onTrouble: (error) => this.#logger.error("frames could not be stored", { session: sessionId, error }),
       onOver: () => this.#feeds.get(sessionId) === feed && this.#forget(sessionId),
     });
     this.#feeds.set(sessionId, feed);
     return feed;
+  }
+
+  /** Soon, together with what else is stored by then: the host only waits for it when its memory is full. */
+  #acknowledge(sessionId: string, stored: number): void {
+    this.#stored.set(sessionId, stored);
+    this.#acknowledging ??= setTimeout(() => this.#acknowledgeAll(), ACKNOWLEDGE_MS);
+  }
+
+  #acknowledgeAll(): void {
+    this.#acknowledging = undefined;
+    for (const [sessionId, stored] of this.#stored) this.#link.acknowledge(sessionId, stored);
+    this.#stored.clear();
   }
 
   #forget(sessionId: string): void {
@@ -198,6 +217,7 @@ export class HostDriver implements TerminalDriver {
   }
 
   #wentOffline(): void {
+    this.#stored.clear();
     for (const feed of this.#feeds.values()) void feed.stop();
   }
 }

@@ -52,7 +52,8 @@ export class SessionFeed {
     }
     this.#received = frame.order;
     this.#queue.push(frame);
-    this.#running ??= this.#run();
+    // What came together is stored together.
+    this.#running ??= Promise.resolve().then(() => this.#run());
   }
 
   /** Resolves when everything up to `order` is stored; with false when it was stopped before. */

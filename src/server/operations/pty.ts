@@ -11,7 +11,7 @@ export function ptyHandlers(terminals: TerminalDesk) {
     "pty.exec_interactive": (input, context) => terminals.execInteractive(input, by(context)),
     "pty.send": (input, context) => terminals.send(input, by(context)),
     // Interrupting is always allowed to whoever may type at all.
-    "pty.ctrl_c": (input, context) => terminals.send({ ...input, keys: ["C-c"] }, by(context), { atShell: true }),
+    "pty.ctrl_c": (input, context) => terminals.send({ ...input, keys: ["C-c"] }, by(context), { notAtShell: false }),
     "pty.ctrl_d": (input, context) => terminals.send({ ...input, keys: ["C-d"] }, by(context)),
     "pty.enter": (input, context) => terminals.send({ ...input, keys: ["Enter"] }, by(context)),
     "pty.wait_for": (input, context) => terminals.waitFor(input, by(context)),

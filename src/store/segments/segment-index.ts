@@ -20,13 +20,24 @@ export class SegmentIndex {
   #handle: FileHandle | undefined;
   #count = 0;
   #last: IndexRecord | undefined;
+  #noting: Promise<void> = Promise.resolve();
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** Notes that `offset` was reached at `at`, unless something close to it is noted already. Never fails. */
-  async note(offset: number, at: number): Promise<void> {
+  /** Notes that `offset` was reached at `at`, unless something close to it is noted already. Nobody waits for it. */
+  note(offset: number, at: number): void {
+    if (this.#last !== undefined && !this.#isDue(offset, at)) return;
+    this.#noting = this.#noting.then(() => this.#note(offset, at));
+  }
+
+  /** Resolves when what was noted is in the file. */
+  async noted(): Promise<void> {
+    await this.#noting;
+  }
+
+  async #note(offset: number, at: number): Promise<void> {
     try {
       this.#handle ??= await this.#open();
       if (!this.#isDue(offset, at)) return;
@@ -41,6 +52,7 @@ export class SegmentIndex {
   }
 
   async close(): Promise<void> {
+    await this.#noting;
     await this.#handle?.close();
     this.#handle = undefined;
   }

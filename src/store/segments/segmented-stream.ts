@@ -62,7 +62,7 @@ export class SegmentedStream {
       const tail = await this.#tailForAppend();
       await this.#write(tail, bytes);
       tail.segment.length += bytes.length;
-      await tail.index.note(this.size, now);
+      tail.index.note(this.size, now);
     } catch (cause) {
       throw new StorageFailed(`Output could not be stored in ${this.#directory}.`, { cause });
     }
@@ -86,6 +86,7 @@ export class SegmentedStream {
   }
 
   async offsetAt(atMs: number): Promise<number> {
+    await this.#tail?.index.noted();
     for (const segment of this.#segments.toReversed()) {
       const found = await findOffsetAt(this.#path(segment, "idx"), atMs);
       // After a loss of power the index may be ahead of the bytes.

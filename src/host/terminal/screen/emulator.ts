@@ -8,6 +8,7 @@ import type { Terminal } from "@xterm/headless";
 import { ModeScanner } from "../../../domain/modes.ts";
 import { wholeCharacters } from "../../../lib/whole-characters.ts";
 import { byteTools } from "../byte-tools.ts";
+import { CountLimit } from "./count-limit.ts";
 import type { ScreenContent, ScreenKeyframe } from "./messages.ts";
 import { answerQueries } from "./replies.ts";
 import { writeScreen } from "./screen-writer.ts";
@@ -32,6 +33,7 @@ export class Emulator {
   readonly #terminal: Terminal;
   readonly #inner: XtermInternals;
   readonly #scanner = new ModeScanner(byteTools);
+  readonly #counts = new CountLimit();
   readonly #onReply: (text: string) => void;
   /** Bytes of a character that is not complete yet. */
   #incomplete: Uint8Array = new Uint8Array();
@@ -61,7 +63,8 @@ export class Emulator {
     this.#watchForClearing();
   }
 
-  feed(bytes: Uint8Array, { answer }: { readonly answer: boolean }): void {
+  feed(given: Uint8Array, { answer }: { readonly answer: boolean }): void {
+    const bytes = this.#counts.push(given, Math.max(this.#terminal.cols, this.#terminal.rows));
     const all = this.#incomplete.length === 0 ? bytes : Buffer.concat([this.#incomplete, bytes]);
     const whole = wholeCharacters(all);
     this.#incomplete = Uint8Array.from(all.subarray(whole));
@@ -96,7 +99,7 @@ export class Emulator {
   }
 
   write(limits: { readonly scrollback: number; readonly maxBytes: number }): ScreenKeyframe {
-    const partial = Buffer.from(this.#scanner.partial).toString();
+    const partial = Buffer.concat([this.#scanner.partial, this.#counts.held]).toString();
     const from = { terminal: this.#terminal, inner: this.#inner, title: this.#title, partial };
     return { data: writeScreen(from, limits), incomplete: this.#incomplete, approximate: this.#approximate };
   }

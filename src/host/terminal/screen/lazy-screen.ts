@@ -47,6 +47,8 @@ export class LazyScreen {
   #usedAt = Number.NEGATIVE_INFINITY;
   #fedAt = 0;
   #sinceKeyframe = 0;
+  /** When what waits began to grow. */
+  #pendingSince = 0;
   #reported = { cursor: 0, at: Number.NEGATIVE_INFINITY };
   /** A step that puts the emulator away is waiting or being taken. */
   #leaving = false;
@@ -74,6 +76,7 @@ export class LazyScreen {
     this.#scanner?.push(bytes);
     this.#end = cursor + bytes.length;
     this.#fedAt = performance.now();
+    if (this.#pending.weight < this.#limits.quietBytes) this.#pendingSince = this.#fedAt;
     this.#pending.output(bytes, this.#end, { answer: queries > 0 });
     if (queries > 0) this.#use();
     this.#boundPending();
@@ -239,13 +242,20 @@ export class LazyScreen {
     const { weight } = this.#pending;
     const awake = this.#state !== "asleep";
     if (weight > (awake ? this.#limits.waiting : this.#limits.retained)) this.#skip();
-    else if (!awake && weight >= this.#limits.keyframeEvery && performance.now() >= this.#restUntil) this.#leave();
+    else if (!awake && weight >= this.#limits.keyframeEvery && this.#isCalm()) this.#leave();
+  }
+
+  /** No flood: an emulator that runs beside one takes the processor from it and doesn't catch up. */
+  #isCalm(): boolean {
+    const now = performance.now();
+    return now >= this.#restUntil && now - this.#pendingSince >= this.#limits.calmMs;
   }
 
   /** The emulator can't follow: the newest output is worth more than the oldest. */
   #skip(): void {
     const modes = this.#options.modes?.() ?? this.#scanner!.modes;
     this.#pending.skip(this.#limits.keptInFlood, this.#size, modes);
+    this.#pendingSince = performance.now();
     if (this.#state === "asleep") this.#keyframe = undefined;
     const used = performance.now() - this.#usedAt < this.#limits.idleMs;
     if (this.#state !== "awake" || used || this.#pending.isAwaited) return;

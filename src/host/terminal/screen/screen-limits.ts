@@ -17,6 +17,8 @@ export type ScreenLimits = {
   readonly retained: number;
   /** Of skipped output, how much of its end is kept. */
   readonly keptInFlood: number;
+  /** Output between two keyframes that came faster than in this time is a flood. */
+  readonly calmMs: number;
   /** After a flood that nobody looked at, no emulator is made just for a keyframe. */
   readonly floodRestMs: number;
   /** Output on its way to the emulators' thread: bounds how long a session's flood delays the screens of others. */
@@ -38,6 +40,7 @@ export const LIMITS: ScreenLimits = {
   waiting: 8 * MIB,
   retained: 2 * MIB,
   keptInFlood: MIB,
+  calmMs: 300,
   floodRestMs: 2_000,
   window: 256 * KIB,
   message: 64 * KIB,

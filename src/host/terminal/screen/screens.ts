@@ -34,6 +34,7 @@ export type ScreenOptions = Creation & {
 /** A screen that is too large to write down is a mistake of its program, not of ours. */
 const SNAPSHOT_LIMITS: KeyframeLimits = { scrollback: 1_000, maxBytes: 4 * 1024 * 1024 };
 const THREAD_MEGABYTES = 1_024;
+const SILENCE_MS = 5_000;
 
 type PendingCall = { readonly resolve: (result: never) => void; readonly reject: (error: Error) => void };
 
@@ -45,11 +46,17 @@ export class Screens {
   readonly #calls = new Map<number, PendingCall>();
   #last = 0;
   #closed = false;
+  readonly #silenceMs: number;
+  #heardAt = 0;
+  #watchdog: NodeJS.Timeout | undefined;
 
-  private constructor() {}
+  private constructor(silenceMs: number) {
+    this.#silenceMs = silenceMs;
+  }
 
-  static async open(): Promise<Screens> {
-    const screens = new Screens();
+  /** A thread that says nothing for `silenceMs` though it has work is ended; the screens are made anew. */
+  static async open({ silenceMs = SILENCE_MS }: { readonly silenceMs?: number } = {}): Promise<Screens> {
+    const screens = new Screens(silenceMs);
     await screens.#running().ready;
     return screens;
   }
@@ -59,7 +66,10 @@ export class Screens {
     this.#running();
     const id = this.#next();
     const screen = new ThreadScreen(id, options, {
-      post: (message) => this.#thread?.worker.postMessage(message, transfer(message)),
+      post: (message) => {
+        this.#watch();
+        this.#thread?.worker.postMessage(message, transfer(message));
+      },
       call: (message) => this.#call(message),
       gone: () => this.#screens.delete(id),
     });
@@ -71,6 +81,7 @@ export class Screens {
 
   async close(): Promise<void> {
     this.#closed = true;
+    clearInterval(this.#watchdog);
     const thread = this.#thread;
     if (thread === undefined) return;
     thread.worker.postMessage({ kind: "end" } satisfies ToThread, []);
@@ -84,6 +95,7 @@ export class Screens {
 
   #start(): Thread {
     const url = new URL("emulator-thread.ts", import.meta.url);
+    this.#heardAt = performance.now();
     const resourceLimits = { maxOldGenerationSizeMb: THREAD_MEGABYTES };
     const worker = new Worker(url, { execArgv: [], name: "screens", resourceLimits });
     const ready = Promise.withResolvers<void>();
@@ -91,7 +103,11 @@ export class Screens {
     // Whoever doesn't wait for it learns of the failure by the loss of its screen.
     ready.promise.catch(() => undefined);
     let cause = new Error("it ended");
-    worker.on("message", (message: FromThread) => (message.kind === "ready" ? ready.resolve() : this.#take(message)));
+    worker.on("message", (message: FromThread) => {
+      this.#heardAt = performance.now();
+      if (message.kind === "ready") ready.resolve();
+      else this.#take(message);
+    });
     worker.on("error", (error) => (cause = error instanceof Error ? error : new Error(String(error))));
     worker.on("exit", () => {
       const lost = new Error("The thread of the screens ended", { cause });
@@ -100,6 +116,20 @@ export class Screens {
       gone.resolve();
     });
     return { worker, ready: ready.promise, gone: gone.promise };
+  }
+
+  /** A sequence of output that the thread doesn't come out of costs what it holds, not every screen for ever. */
+  #watch(): void {
+    if (this.#watchdog !== undefined) return;
+    this.#heardAt = performance.now();
+    this.#watchdog = setInterval(() => {
+      const isBusy = this.#calls.size > 0 || [...this.#screens.values()].some((it) => it.backlog > 0);
+      if (isBusy && performance.now() - this.#heardAt > this.#silenceMs) void this.#thread?.worker.terminate();
+      if (isBusy) return;
+      clearInterval(this.#watchdog);
+      this.#watchdog = undefined;
+    }, this.#silenceMs / 5);
+    this.#watchdog.unref();
   }
 
   #take(message: Exclude<FromThread, { kind: "ready" }>): void {
@@ -123,6 +153,7 @@ export class Screens {
       if (this.#thread === undefined) reject(new Error("The thread of the screens ended"));
       const call = this.#next();
       this.#calls.set(call, { resolve, reject });
+      this.#watch();
       this.#thread?.worker.postMessage(message(call), []);
     });
   }

@@ -6,8 +6,8 @@
  * Rules BLK-15..BLK-28 in docs/spec/blocks.md.
  */
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { rm, writeFile } from "node:fs/promises";
+import { closeSync, constants, openSync, rmSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { AppError } from "../../../protocol/errors.ts";
@@ -61,8 +61,8 @@ function sourced(
   const inner = `${outer}.sh`;
   const lines = integrated ? INTEGRATED[family](command, inner) : [...entering(family, command), reading(inner)];
   // Synchronous: 0.07 ms on a disk, less than half of the way through the thread pool; a short command takes 0.7 ms.
-  writeFileSync(outer, `${lines.join("\n")}\n`, { mode: 0o600 });
-  if (lines.includes(reading(inner))) writeFileSync(inner, `${command.text}\n`, { mode: 0o600 });
+  writeAnew(outer, `${lines.join("\n")}\n`);
+  if (lines.includes(reading(inner))) writeAnew(inner, `${command.text}\n`);
   const echo = integrated ? `${line(command.seq)}${TAIL[family]}` : String.raw` \. ${posixQuoted(outer)}`;
   return {
     typed: Buffer.from(`${echo}\r`),
@@ -72,6 +72,27 @@ function sourced(
       await Promise.all([rm(outer, { force: true }), rm(inner, { force: true })]);
     },
   };
+}
+
+/**
+ * The directory is the shell's, so whatever runs in it may have put something there: a pipe would hold up the host, a
+ * link would be written through.
+ */
+function writeAnew(path: string, text: string): void {
+  rmSync(path, { force: true, recursive: true });
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  let fd: number;
+  try {
+    fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  } catch (error) {
+    if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    throw new AppError("invalid_transition", { detail: "The shell's own files were changed; reset the terminal" });
+  }
+  try {
+    writeFileSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 type PosixFamily = "bash" | "zsh" | "dash";
@@ -144,7 +165,7 @@ const UNPASTABLE = /[\u0000-\u0008\u000B-\u001F\u007F]/;
 /** An incomplete command would make fish ask for the rest, and a wrong one would be no block. */
 async function checkFish(text: string, { directory, seq }: { readonly directory: string; readonly seq: number }) {
   const file = join(directory, `${seq}.fish`);
-  await writeFile(file, text, { mode: 0o600 });
+  writeAnew(file, text);
   try {
     await run(join(directory, "fish"), ["--no-config", "-n", file], { env: {}, timeout: 5_000 });
   } catch (error) {

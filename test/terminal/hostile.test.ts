@@ -1,0 +1,74 @@
+/** What a program in a terminal may try; the host and everybody else's terminals go on. */
+import { beforeAll, expect, test } from "vitest";
+import { AppError } from "../../src/protocol/errors.ts";
+import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
+
+let hub: TerminalHub;
+beforeAll(async () => {
+  const opened = await openTerminalHub();
+  hub = opened;
+  return opened.stop;
+});
+
+const run = (conversation_id: string, command: string) =>
+  hub.agent.pty.exec_block({ conversation_id, command, wait_ms: 10_000 });
+const codeOf = (call: Promise<unknown>) =>
+  call.then(
+    () => "ok",
+    (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+  );
+
+test("[BLK-27] a pipe in the place of a command's file holds up nobody", async () => {
+  await run("pipe", "mkfifo $__ss/2 $__ss/2.sh $__ss/3; ln -s /etc/passwd $__ss/4");
+
+  const next = await run("pipe", "echo goes on");
+
+  expect(next).toMatchObject({ output: "goes on\n", exit_code: 0 });
+  expect(await run("pipe", "echo third")).toMatchObject({ output: "third\n" });
+  expect(await run("pipe", "head -c 4 /etc/passwd")).toMatchObject({ output: "root" });
+});
+
+test.each(['read -n 1 -p "Deploy? " a', "read -s -n 1 a", "read -d x a"])(
+  "[PRB-4] `%s` inside a command is a question, not the prompt",
+  async (question) => {
+    const conversation_id = `read ${question}`;
+
+    const asked = await run(conversation_id, `${question}; (exit 42)`);
+    await hub.agent.pty.send({ conversation_id, data: "yx" });
+    const over = await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT" });
+
+    expect(asked).toMatchObject({ waiting: { program: "bash" } });
+    expect(asked.exit_code).toBeUndefined();
+    expect(over).toMatchObject({ matched: true, exit_code: 42, integration: "marks" });
+  },
+);
+
+test("[TRM-11] what a person wants to type into a program never goes to the shell that it left behind", async () => {
+  const conversation_id = "left";
+  const { session_id } = await hub.person.pty.exec_interactive({ conversation_id, command: 'printf "Password: "' });
+  await hub.person.pty.wait_for({ conversation_id, match: "PROMPT" });
+  const typed = { conversation_id, match: "Password: ", data: "hunter3-secret\r" };
+
+  expect(await codeOf(hub.person.pty.expect_send(typed))).toBe("shell_idle");
+  expect(await codeOf(hub.person.pty.expect_send({ ...typed, session_id }))).toBe("not_found");
+});
+
+test("[TRM-4] a command that its shell doesn't begin is pending when the time is up", async () => {
+  const conversation_id = "stopped";
+  await run(conversation_id, "(sleep 0.2; kill -STOP $$) & echo $!");
+  await hub.agent.pty.wait_for({ conversation_id, match: "IDLE", idle_ms: 500 });
+
+  const answer = await hub.agent.pty.exec_block({ conversation_id, command: "echo late", wait_ms: 500 });
+
+  expect(answer).toMatchObject({ pending: true });
+  await hub.agent.pty.reset({ conversation_id });
+});
+
+test("[SCR-29] counts without measure in one terminal leave the screens of others alone", async () => {
+  await run("victim", "echo here");
+  await run("flood", String.raw`for i in $(seq 500); do printf 'x\033[99999999L\033[99999999S\033[99999999b'; done`);
+
+  const { lines } = await hub.agent.pty.read_screen({ conversation_id: "victim" });
+
+  expect(lines.join("\n")).toContain("here");
+});
