@@ -264,3 +264,16 @@ test("[RED-6] every byte value and broken UTF-8 pass unharmed", () => {
 
   expect(redactor.push(all)).toBe(all);
 });
+
+test.each(["\u0000", "\u0001\u0002"])(
+  "[RED-11] what no terminal shows inside a token doesn't hide it: %j",
+  (hidden) => {
+    const body = "0123456789abcdefghij0123456789abcdefgh";
+    const given = `key ghp_${body.slice(0, 15)}${hidden}${body.slice(15)} end`;
+    const redactor = new Redactor();
+
+    const out = Buffer.concat([redactor.push(Buffer.from(given)), redactor.barrier()]).toString();
+
+    expect(out).toBe(`key ghp_${"*".repeat(15)}${hidden}${"*".repeat(23)} end`);
+  },
+);

@@ -2,9 +2,12 @@
  * The body of a token: held until it is long enough to be one, then masked to its end. A line break inside is passed
  * over while the token is shorter than its kind is known to be.
  */
-import { belongs, CR, LF, SPACE } from "./byte-class.ts";
+import { belongs, byteClass, CR, LF, SPACE } from "./byte-class.ts";
 import { NOTHING, type Mask, type Mode, type Verdict } from "./mode.ts";
 import { EMPTY_BODY, observe, type BodySoFar, type TokenKind } from "./token-kinds.ts";
+
+/** Controls but tab, backspace, line ends and escape. */
+const INVISIBLE = byteClass("\u0000-\u0007", "\u000e-\u001a", "\u001c-\u001f");
 
 export class TokenBody implements Mode {
   readonly #kind: TokenKind;
@@ -31,6 +34,8 @@ export class TokenBody implements Mode {
   }
 
   take(byte: number, at: number): Verdict {
+    // Shown by no terminal, so it hides nothing from a reader either.
+    if (belongs(INVISIBLE, byte)) return "stay";
     if (this.#rest !== "") return this.#public(byte);
     if (this.#count === 0 && this.#kind.lead?.[byte] === 1) return "stay";
     if (byte === this.#kind.closing) return this.#close();
