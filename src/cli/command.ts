@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { HubUnreachable } from "../client/sidestick.ts";
 import { HubAway } from "./failure.ts";
-import { UsageError } from "./exit.ts";
+import { EndsWith, type ExitCode, UsageError } from "./exit.ts";
 import { chooseHub, type Hub } from "./hub.ts";
 import { COMMON_OPTIONS, type Options } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
@@ -37,6 +37,8 @@ export type Invocation<O extends Options> = Hub & {
 };
 
 export type Definition<O extends Options> = Omit<Command, "run" | "isRaw" | "options" | "takes"> & {
+  /** Instead of the usual codes, where those may be somebody else's. */
+  readonly failureCode?: ExitCode;
   readonly takes?: readonly string[];
   readonly options?: O;
   readonly run: (invocation: Invocation<O>) => Promise<number>;
@@ -51,7 +53,9 @@ export function defineCommand<const O extends Options>(definition: Definition<O>
     try {
       return await definition.run({ ...hub, values: values as ParsedValues<O>, given: positionals, terminal });
     } catch (error) {
-      throw error instanceof HubUnreachable ? new HubAway(hub, error) : error;
+      const failure = error instanceof HubUnreachable ? new HubAway(hub, error) : error;
+      const { failureCode } = definition;
+      throw failureCode === undefined || failure instanceof UsageError ? failure : new EndsWith(failureCode, failure);
     }
   };
   return { ...definition, takes, options, run };

@@ -13,10 +13,23 @@ export const EXIT = {
   waiting: 123,
   /** As timeout(1) says it. */
   timeout: 124,
+  /** `run` could not run the command: as env(1) and timeout(1) say it. */
+  notRun: 125,
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** A failure that ends with another code than usual. */
+export class EndsWith extends Error {
+  override readonly name = "EndsWith";
+  readonly exitCode: ExitCode;
+
+  constructor(exitCode: ExitCode, cause: unknown) {
+    super("a failure", { cause });
+    this.exitCode = exitCode;
+  }
+}
 
 /** The command line is wrong; the sentence says what it should be. */
 export class UsageError extends Error {

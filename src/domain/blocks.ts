@@ -19,6 +19,8 @@ export type BlockRun = {
   /** Present: an interactive run. */
   readonly runId?: string | undefined;
   readonly command: string;
+  /** Where it was asked to run; absent: where the shell is. */
+  readonly cwd?: string | undefined;
   readonly by?: Actor | undefined;
 };
 

@@ -18,6 +18,7 @@ export type ReadOutput = {
 /** Making text of output takes about 0.1 s a megabyte, during which the hub does nothing else. */
 const TEXT_MAX = 256 * 1024;
 const LOOKED_MAX = 512 * 1024;
+const LINE_MAX = 1024;
 
 export class OutputReader {
   readonly #output: OutputDesk;
@@ -38,6 +39,13 @@ export class OutputReader {
     return reach === undefined
       ? { cursor: await this.#output.size(sessionId), position: 0 }
       : { cursor: reach.cursor, position: reach.order };
+  }
+
+  /** The last line before a cursor that isn't empty, for reading. */
+  async lastLine(sessionId: string, cursor: number): Promise<string> {
+    const bytes = await this.#output.all(sessionId, Math.max(0, cursor - LINE_MAX), cursor);
+    const { text } = displayText(bytes, { headBytes: 0, tailBytes: LINE_MAX });
+    return text.trimEnd().split("\n").at(-1) ?? "";
   }
 
   /** Raw: the first `maxBytes`. Text: all of the range, its middle left out when it is longer. */

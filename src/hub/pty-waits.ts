@@ -64,7 +64,12 @@ export async function waitAnswer(
     position,
     ...(reason === "pending" ? { pending: true } : {}),
     ...(matched && fact !== undefined ? factOf(fact.payload) : {}),
+    ...(matched && isQuestion(fact) ? { question: await reader.lastLine(sessionId, cursor) } : {}),
   };
+}
+
+function isQuestion(fact: WaitAnswer["fact"]): boolean {
+  return fact?.type === "prompt" && fact.payload["kind"] !== "shell";
 }
 
 const NAMES = {

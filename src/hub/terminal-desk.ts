@@ -264,7 +264,10 @@ export class TerminalDesk {
   }
 
   async #rangeOf(input: ParsedInput<"pty.read_output">) {
-    if (input.block_id !== undefined) return this.#rangeOfBlock(input.conversation_id, input.block_id);
+    if (input.block_id !== undefined) {
+      const { session, from, to } = await this.#rangeOfBlock(input.conversation_id, input.block_id);
+      return { session, from: Math.max(from, input.from_cursor ?? 0), to: Math.min(to, input.to_cursor ?? to) };
+    }
     const session = this.#parts.conversations.known(input.conversation_id);
     const { sessionId } = session;
     const size = await this.#parts.reader.size(sessionId);

@@ -129,6 +129,7 @@ export const waitOutput = {
   program: z.string().optional(),
   confidence: z.string().optional(),
   prompt_id: z.string().optional(),
+  question: z.string().optional().meta({ description: "With INPUT: the last line that the program printed" }),
 };
 
 export const hasCondition = {

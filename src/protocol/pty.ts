@@ -140,7 +140,11 @@ export const ptyOperations = {
     input: byConversation.extend({
       from_cursor: cursor.optional().meta({ description: "Absent: where the active or last block began" }),
       to_cursor: cursor.optional().meta({ description: "Absent: the end" }),
-      block_id: z.string().max(64).optional().meta({ description: "Instead: the output of this block" }),
+      block_id: z
+        .string()
+        .max(64)
+        .optional()
+        .meta({ description: "Of this block's output alone, whichever of the conversation's terminals it ran in" }),
       view: z.enum(["text", "raw"]).default("text"),
       max_bytes: z.int().min(256).max(OUTPUT_LIMIT).default(OUTPUT_DEFAULT),
     }),

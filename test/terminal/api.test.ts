@@ -288,6 +288,25 @@ describe("the rest", () => {
     expect([first.output, other.output]).toEqual(["1\n", "2\n"]);
   });
 
+  test("[TRM-7] a person's password is masked, and the prompt that follows on its line is not", async () => {
+    const conversation_id = conversation();
+    const { cursor } = await hub.agent.pty.exec_block({
+      conversation_id,
+      command: 'read -sp "Password: " p; echo "len ${#p} is $p"',
+      wait_ms: 20_000,
+    });
+
+    await hub.person.pty.send({ conversation_id, data: "MySecret99\r" });
+    await hub.person.pty.wait_for({ conversation_id, match: "PROMPT" });
+
+    const { data } = await hub.agent.pty.read_output({ conversation_id, from_cursor: cursor, view: "raw" });
+    const seen = Buffer.from(data, "base64").toString();
+    expect(seen).toContain("Password: len 10 is **********\r\n");
+    expect(seen).toMatch(/\u001b\[\?2004h[^*]+[#$] $/);
+    const { blocks } = await hub.agent.pty.blocks({ conversation_id });
+    expect(blocks[0]?.command).toContain('"Password: " p;');
+  });
+
   test("[TRM-12] masked ranges are listed", async () => {
     const conversation_id = conversation();
 

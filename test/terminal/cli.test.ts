@@ -35,6 +35,17 @@ test.each([
   expect(ran).toEqual({ code, stdout, stderr: "" });
 });
 
+test("[TCL-8] a command that could not be run ends with 125, whatever the reason", async () => {
+  const name = conversation();
+  await hub.person.pty.exec_block({ conversation_id: name, command: "sleep 100" });
+
+  const busy = await cli("run", "--conversation", name, "true");
+  const away = await runCliHere(["run", "--data-dir", join(hub.dataDir, "nowhere"), "true"]);
+
+  expect([busy.code, away.code]).toEqual([125, 125]);
+  expect(busy.stderr).toContain("A command is running");
+});
+
 test("[TCL-8] output comes while the command runs", async () => {
   const name = conversation();
   const child = startCli([

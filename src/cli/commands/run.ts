@@ -32,6 +32,7 @@ export const run = defineCommand({
   name: "run",
   summary: "Run a command in a terminal that stays, show its output as it comes, end with its exit code",
   takes: ["<command...>"],
+  failureCode: EXIT.notRun,
   options: OPTIONS,
   examples: [
     "sidestick run -- npm test",
@@ -41,7 +42,7 @@ export const run = defineCommand({
   ],
   notes: [
     "One word is shell text; several are a program and its arguments, passed as they are. Variables, directory and\nfunctions stay for the next command in the same conversation.",
-    "Exit codes: the command's own, 128+n after signal n; 124 --timeout is over, 130 left by a second Ctrl+C.\nWith --json it ends as soon as the program waits for input, with `waiting` in the answer.",
+    "Exit codes: the command's own, 128+n after signal n; 125 it could not be run, 124 --timeout is over, 130 left by a second Ctrl+C.\nWith --json it ends as soon as the program waits for input, with `waiting` in the answer.",
   ],
   run: async (invocation) => {
     const { client, values, given, terminal } = invocation;

@@ -107,11 +107,9 @@ export const output = defineCommand({
     const block = await blockWanted(client, conversation_id, number(values.block, "--block"));
     const [from, to] = [number(values.from, "--from"), number(values.to, "--to")];
     const isRange = from !== undefined || to !== undefined;
-    const wanted = {
-      conversation_id,
-      from_cursor: isRange ? (from ?? 0) : block?.cursor,
-      to_cursor: isRange ? to : block?.end_cursor,
-    };
+    const wanted: Wanted = isRange
+      ? { conversation_id, from_cursor: from ?? 0, to_cursor: to }
+      : { conversation_id, block_id: block?.block_id, from_cursor: block?.cursor, to_cursor: block?.end_cursor };
     if (values.raw === true && values.json !== true) return printRaw(client, wanted, terminal);
     const view = values.raw === true ? "raw" : "text";
     const max_bytes = number(values["max-bytes"], "--max-bytes");
@@ -124,6 +122,7 @@ export const output = defineCommand({
 
 type Wanted = {
   readonly conversation_id: string;
+  readonly block_id?: string | undefined;
   readonly from_cursor: number | undefined;
   readonly to_cursor: number | undefined;
 };

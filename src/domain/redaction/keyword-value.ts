@@ -103,7 +103,8 @@ export class KeywordValue implements Mode {
       if (byte === BACKSLASH) return "stay";
       if (byte === COLON || belongs(NOTHING_THERE, byte)) return "over";
     }
-    if (byte < SPACE || byte === this.#quote) return "over";
+    // `read -p "Password: " name`: the quote was the end of the question.
+    if (byte < SPACE || byte === this.#quote || (this.#quote !== 0 && byte === SPACE)) return "over";
     if (belongs(this.#quote === 0 ? REFERENCE_BEGINS : QUOTED_REFERENCE_BEGINS, byte)) return "over";
     return this.#begin(byte, at);
   }

@@ -3,6 +3,7 @@ import process from "node:process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SEED, seeded } from "../../../test/crash/seeded.ts";
+import { redactText } from "./redact-text.ts";
 import { Redactor } from "./redactor.ts";
 
 const RANDOM_SPLITS = process.env["SIDESTICK_SOAK"] === "1" ? 2000 : 200;
@@ -277,3 +278,17 @@ test.each(["\u0000", "\u0001\u0002"])(
     expect(out).toBe(`key ghp_${"*".repeat(15)}${hidden}${"*".repeat(23)} end`);
   },
 );
+
+test("[RED-15] after a cut the line goes on as something else, not as the value of a question", () => {
+  const redactor = new Redactor();
+
+  const asked = redactor.push(Buffer.from("Password: "));
+  const cut = redactor.cut();
+  const next = redactor.push(Buffer.from("\u001b[?2004hroot@vm:~# "));
+
+  expect(Buffer.concat([asked, cut, next, redactor.barrier()]).toString()).toBe("Password: \u001b[?2004hroot@vm:~# ");
+});
+
+test("[RED-16] the quote behind a question in a command is no begin of a value", () => {
+  expect(redactText('read -sp "Password: " p')).toBe('read -sp "Password: " p');
+});

@@ -55,6 +55,17 @@ export class Redactor {
     return this.settle();
   }
 
+  /**
+   * Where something else begins: a shell's prompt, the answer to a question that was asked without echo. Else the text
+   * after `Password: ` would be masked as its value, on the same line, whoever prints it.
+   */
+  cut(): Uint8Array {
+    this.#scanner.settle();
+    this.#values.settle();
+    this.#scanner.cut();
+    return this.#release();
+  }
+
   /** What was masked since the last call, as ranges of canonical offsets. */
   takeRanges(): readonly Range[] {
     const told = merged(this.#untold);

@@ -56,6 +56,14 @@ export class Scanner {
     this.#mode?.settle();
   }
 
+  /** What follows does not continue what came. */
+  cut(): void {
+    this.#herald = undefined;
+    if (this.#mode === undefined) return;
+    this.#leave(this.#mode.cut());
+    this.scan();
+  }
+
   /** Nothing follows: what isn't a secret by now is none. */
   finish(): void {
     for (let verdict = this.#mode?.finish(); verdict === "fail"; verdict = this.#mode?.finish()) {

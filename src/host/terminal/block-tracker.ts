@@ -168,7 +168,7 @@ export class BlockTracker {
       blockId: run.blockId,
       seq: run.seq,
       cmd: redactText(run.command),
-      cwd: this.cwd,
+      cwd: run.cwd ?? this.cwd,
       cursor: begin.cursor,
       interactive: run.runId !== undefined,
       runId: run.runId,

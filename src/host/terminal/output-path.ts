@@ -75,7 +75,8 @@ export class OutputPath {
         this.#redact(this.#echo.push(piece));
       } else {
         if (piece.kind === "command_start") this.#redact(this.#echo.cancel());
-        this.barrier();
+        if (piece.kind === "prompt_end") this.barrier();
+        else this.cut();
         this.#options.onMark(piece);
       }
     }
@@ -92,6 +93,13 @@ export class OutputPath {
   barrier(): void {
     this.#redact(this.#echo.release());
     if (this.#redactor !== undefined) this.#leave(this.#redactor.barrier());
+    this.#tellRanges();
+  }
+
+  /** As a barrier, and what follows has nothing to do with what came. */
+  cut(): void {
+    this.#redact(this.#echo.release());
+    if (this.#redactor !== undefined) this.#leave(this.#redactor.cut());
     this.#tellRanges();
   }
 

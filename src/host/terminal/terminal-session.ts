@@ -145,7 +145,8 @@ class TerminalSession implements HostedSession {
       remove();
       throw error;
     }
-    const run = { blockId: request.block_id, seq, runId: request.run_id, command: text, by: request.by };
+    const cwd = request.cwd === undefined ? undefined : resolve(blocks.cwd ?? "/", request.cwd);
+    const run = { blockId: request.block_id, seq, runId: request.run_id, command: text, cwd, by: request.by };
     const answer = blocks.submit(run, remove);
     path.expectEcho(submission.echo, submission.shown);
     gate.put(submission.typed);

@@ -144,8 +144,11 @@ export class Terminal implements GateDevice {
   }
 
   taken({ bytes, secret }: { readonly bytes: Uint8Array; readonly secret: boolean }): void {
-    if (secret) for (const value of this.#secret.type(bytes)) this.path.expectSecret(value);
-    else this.#secret.forget();
+    if (secret) {
+      // Nothing of it is echoed: what comes next is no value of the question's `Password: `.
+      this.path.cut();
+      for (const value of this.#secret.type(bytes)) this.path.expectSecret(value);
+    } else this.#secret.forget();
     this.blocks.touch(bytes);
   }
 

@@ -10,17 +10,11 @@ const INTRODUCTION =
 
 const PARTS: readonly Part[] = [
   {
-    tools: ["session_create", "session_list"],
-    text:
-      "Sessions: look at session_list before you start one with session_create; it is `created` first and can be used " +
-      "when it is `active`. Close with session_close what you started and no longer need.",
-  },
-  {
     tools: ["pty_exec_block"],
     text:
       "Terminals: choose a conversation_id and keep it; it owns one shell, which keeps its directory and variables. " +
       "pty_exec_block runs a command that ends by itself and answers with exit_code and output. If it answers `waiting`, " +
-      "the program asks for input: answer with pty_send and go on with pty_wait_for. If it answers `pending`, it still " +
+      "the program asks for input: its question is at the end of `output`; answer with pty_send and go on with pty_wait_for. If it answers `pending`, it still " +
       "runs: pty_wait_for PROMPT. Never sleep and never poll.",
   },
   {
@@ -51,6 +45,12 @@ const PARTS: readonly Part[] = [
       "Editors, pagers, menus and other full-screen programs: look with pty_read_screen, act with `keys` in pty_send, wait " +
       "with match_type `screen`. Masked ranges of output (`redacted`) are not what the program printed: never write them " +
       "into files.",
+  },
+  {
+    tools: ["session_create", "session_list"],
+    text:
+      "Sessions: a terminal of yours is one; you need session_create only for what has no tools of its own. It is `created` first and can be used " +
+      "when it is `active`. Close with session_close what you started and no longer need.",
   },
   {
     tools: ["session_input"],
