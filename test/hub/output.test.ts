@@ -11,6 +11,7 @@ test("[SES-15] output events say where the bytes are and carry short text; a flo
   const { sessionId } = await create(hub);
   const startedAt = performance.now();
   await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: "héllo" });
+  await eventually(async () => expect((await events(hub, sessionId)).map((it) => it.type)).toContain("stdout"));
   for (let i = 0; i < 30; i += 1)
     await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: "x".repeat(3000) });
   await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);

@@ -28,7 +28,6 @@ export class OutputPath {
   #marks: MarkFilter | undefined;
   #ranges: (readonly [number, number])[] = [];
   #forgetting: NodeJS.Timeout | undefined;
-  #received = 0;
 
   constructor(options: OutputPathOptions) {
     this.#options = options;
@@ -37,11 +36,6 @@ export class OutputPath {
 
   get modes(): TerminalModes {
     return this.#scanner.modes;
-  }
-
-  /** Bytes that came from the terminal, marks included: it has moved if this has. */
-  get received(): number {
-    return this.#received;
   }
 
   /** A shell begins; only marks with its nonce are ours. */
@@ -69,7 +63,6 @@ export class OutputPath {
   }
 
   push(bytes: Uint8Array): void {
-    this.#received += bytes.length;
     for (const piece of this.#marks?.push(bytes) ?? [bytes]) {
       if (piece instanceof Uint8Array) {
         this.#redact(this.#echo.push(piece));

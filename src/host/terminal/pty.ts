@@ -20,6 +20,8 @@ export type PtyOptions = {
 export type PtyExit = { readonly exitCode?: number; readonly signal?: string };
 
 export type PtyListener = {
+  /** So many bytes were read; they come with the next `data`. Whoever asks how things stand must know that now. */
+  read?(count: number): void;
   /** The bytes are the listener's to keep. */
   data(bytes: Buffer): void;
   /** Once; no byte follows. */
@@ -103,6 +105,7 @@ export class Pty {
     if (this.#gathered + bytes.length > GATHER_MAX) this.#deliver();
     this.#parts.push(Buffer.from(bytes));
     this.#gathered += bytes.length;
+    this.#listener.read?.(bytes.length);
     this.#delivery ??= setImmediate(() => this.#deliver());
     if (this.#exit !== undefined) this.#closeWhenQuiet();
     return !this.#paused;

@@ -70,7 +70,9 @@ export class ShellProcess {
         onExit(it);
       };
       const { file, args, env: environment } = launch;
-      return new Pty({ file, args, env: environment, cwd, size }, { data: (bytes) => listener.data(bytes), exit });
+      const data = (bytes: Buffer): void => listener.data(bytes);
+      const read = (count: number): void => listener.read?.(count);
+      return new Pty({ file, args, env: environment, cwd, size }, { read, data, exit });
     });
   }
 

@@ -52,6 +52,8 @@ export class Terminal implements GateDevice {
   #paused = false;
   #replacing = false;
   #respawning: Promise<void> | undefined;
+  /** Bytes read from its terminals, marks included: the terminal has moved if this has. */
+  #received = 0;
   #endReason = "exited";
   #endAfter: Promise<void> | undefined;
   #over = false;
@@ -232,9 +234,9 @@ export class Terminal implements GateDevice {
       frames: this.frames,
       prompts: this.prompts,
       atPrompt: () => this.shell.atPrompt,
-      received: () => this.path.received,
+      received: () => this.#received,
       shellCwd: () => this.shell.cwd,
-      promptKey: () => `shell ${this.shell.pid} ${this.gate.inputs} ${this.path.received}`,
+      promptKey: () => `shell ${this.shell.pid} ${this.gate.inputs} ${this.#received}`,
       onPrompt: () => this.path.forgetExpected(),
     });
   }
@@ -243,7 +245,7 @@ export class Terminal implements GateDevice {
     return new PromptWatch({
       prompts: this.prompts,
       look: () => this.#lookAfterInput(),
-      activity: () => `${this.path.received} ${this.gate.inputs}`,
+      activity: () => `${this.#received} ${this.gate.inputs}`,
       place: () => ({ cursor: this.frames.cursor, inputs: this.gate.inputs }),
       atKnownPrompt: () => this.atShell && this.prompts.present?.shell === true && this.shell.atPrompt,
       onShell: (syscall) => this.#shellWaits(syscall),
@@ -281,16 +283,16 @@ export class Terminal implements GateDevice {
     const onNonce = (nonce: string): void => this.path.expectMarks(nonce);
     this.#shell = await ShellProcess.start(
       { shell, cwd: place, env, size: this.#size, directory, onNonce },
-      { data: (bytes) => this.#data(bytes), exit: (exit) => this.#exit(exit) },
+      { read: (count) => this.#read(count), data: (bytes) => this.path.push(bytes), exit: (exit) => this.#exit(exit) },
     );
     this.#waitsAtInput = undefined;
     if (this.#paused) this.#shell.pause();
     this.#stir();
   }
 
-  #data(bytes: Uint8Array): void {
+  #read(count: number): void {
+    this.#received += count;
     this.#stir();
-    this.path.push(bytes);
   }
 
   #stir(): void {
