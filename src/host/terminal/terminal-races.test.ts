@@ -53,6 +53,7 @@ test("[PTY-25] without marks a block begins when it is typed, not when it ends",
   await terminal.event("prompt", (payload) => payload["integration"] === "kernel", before);
 
   const begun = await terminal.run("cat", { run_id: "6a1c1f0e-0000-4000-8000-000000000003" });
+  await terminal.event("prompt", (payload) => payload["program"] === "cat", before);
   await terminal.send("hello\r");
   await terminal.text("hello\r\nhello\r\n", begun.cursor);
   await terminal.send("\u0004");
