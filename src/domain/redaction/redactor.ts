@@ -90,7 +90,7 @@ export class Redactor {
     const clean = ranges.length === 0 && whole !== undefined && to === this.#window.end;
     const released = clean ? whole : from === to ? NONE : this.#window.slice(from, to);
     for (const [begin, end] of ranges) released.fill(MASK, begin - from, end - from);
-    this.#untold.push(...ranges);
+    for (const range of ranges) this.#untold.push(range);
     this.#sent = to;
     this.#window.forgetBefore(to);
     return released;
