@@ -10,6 +10,7 @@ import { createLogger } from "../../src/lib/logger.ts";
 import { HostDriver } from "../../src/server/hosts/host-driver.ts";
 import { HostLink, type HostLinkOptions } from "../../src/server/hosts/host-link.ts";
 import { eventually } from "../support/eventually.ts";
+import { sessionOf } from "../support/session-driver.contract.ts";
 
 export const HOST_PROGRAM = join(import.meta.dirname, "..", "composition", "host.ts");
 export const ANN = { kind: "person", id: "ann" } as const;
@@ -63,20 +64,7 @@ export async function dial(dataDir: string, options: Partial<HostLinkOptions> = 
 }
 
 export function newSession(sessionId: string = crypto.randomUUID()): Session {
-  const at = new Date(0).toISOString();
-  return {
-    sessionId,
-    kind: "terminal",
-    workspaceId: "default",
-    hostId: "local",
-    interactive: false,
-    containment: "open",
-    title: "t",
-    status: "created",
-    controllerId: null,
-    createdAt: at,
-    updatedAt: at,
-  };
+  return sessionOf("terminal", sessionId);
 }
 
 /** What came out of one session. */

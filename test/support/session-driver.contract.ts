@@ -16,7 +16,7 @@ export type DriverUnderTest = {
 const SIZE = { cols: 80, rows: 24 };
 const ANN = { kind: "person", id: "ann" } as const;
 
-function sessionOf(kind: SessionKind, sessionId: string): Session {
+export function sessionOf(kind: SessionKind, sessionId: string): Session {
   const at = new Date(0).toISOString();
   return {
     sessionId,

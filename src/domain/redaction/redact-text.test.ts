@@ -16,7 +16,7 @@ test.each([
   "eyJuYW1lIjoic2lkZXN0aWNrIiwidmVyc2lvbiI6IjEuMC4wIn0=",
   "task-list disk-usage risk-averse ask-me-anything-you-would-like",
   "sk-learn sk-estimator-doc-link sk-toggleable__label-arrow",
-  "npm_config_registry=https://registry.npmjs.org npm_lifecycle_event",
+  "npm_config_registry=https://registry.example.org npm_lifecycle_event",
   "weights_abcdefghijklmnopqrstuvwxyz hf_hub_download(repo) pypi-server",
   "AKIA AKIB ASIAN markets, Aiza, SG. Inc",
   "http://localhost:3000/ https://h:8443?x=1 ws://[::1]:80 git@github.com:a/b.git mailto:a@b",

@@ -38,7 +38,7 @@ const POSITIVES: Readonly<Record<string, readonly [string, string, string]>> = {
   "stripe secret": ["sk_live_", MIXED.slice(0, 24), " "],
   "stripe restricted": ["rk_live_", MIXED.slice(0, 24), " "],
   "stripe webhook": ["whsec_", MIXED.slice(0, 32), " "],
-  npm: ["//registry.npmjs.org/:_authToken=npm_", MIXED.slice(0, 36), "\n"],
+  npm: ["//registry.example.org/:_authToken=npm_", MIXED.slice(0, 36), "\n"],
   pypi: ["pypi-", `AgEIcHlwaS5vcmc${MIXED}${MIXED}`, " "],
   huggingface: ["hf_", MIXED.slice(0, 34).replaceAll(/\d/g, "q"), " "],
   sendgrid: ["SG.", `${MIXED.slice(0, 22)}.${MIXED.slice(0, 43)}`, " "],
