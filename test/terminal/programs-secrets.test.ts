@@ -156,16 +156,13 @@ test("[PRG-16] gpg's passphrase is asked by pinentry, which is not the program i
   await writeFile(join(gnupg, "gpg-agent.conf"), "pinentry-program /usr/bin/pinentry-curses\n");
   await talk.start("gpg --quiet --symmetric --no-symkey-cache note");
 
-  await talk.asked("password", "pinentry-curses");
-  await talk.answer("correct horse 9");
+  await talk.fillIn("password", "pinentry-curses", "correct horse 9");
   await talk.says("re-enter");
-  await talk.asked("password", "pinentry-curses");
-  await talk.answer("correct horse 9");
+  await talk.fillIn("password", "pinentry-curses", "correct horse 9");
   expect(await talk.ended()).toBe(0);
 
   await talk.start("gpg --quiet --decrypt note.gpg");
-  await talk.asked("password", "pinentry-curses");
-  await talk.answer("correct horse 9");
+  await talk.fillIn("password", "pinentry-curses", "correct horse 9");
   await talk.says("note");
   expect(await talk.ended()).toBe(0);
 });

@@ -1,11 +1,14 @@
 /**
- * Takes the counts of sequences that repeat something (insert lines, scroll, erase characters …) down to a screenful:
- * the emulator does each of them in a loop, so that `CSI 99999999 L` would hold up every screen of the host. More than
- * a screenful of any of them looks the same as a screenful. Any chunking gives the same bytes.
+ * Takes huge counts of sequences that repeat something (insert lines, scroll, erase characters …) down to the largest
+ * screen's: the emulator does each of them in a loop, so that `CSI 99999999 L` would hold up every screen of the host.
+ * Any chunking gives the same bytes.
  */
 const ESC = 0x1b;
 const BRACKET = 0x5b;
 const LONGEST = 64;
+/** As many columns or rows as a screen can have, and how many digits that takes. */
+const MOST = 1_000;
+const MOST_DIGITS = 4;
 
 /** ICH, CUU…CPL, CHT, IL, DL, DCH, SU, SD, ECH, CBT, REP, SL/SR. */
 const REPEATING: ReadonlySet<number> = new Set(Buffer.from("@ABCDEFILMPSTXZb"));
@@ -18,19 +21,19 @@ export class CountLimit {
     return Uint8Array.from(this.#held);
   }
 
-  push(bytes: Uint8Array, most: number): Uint8Array {
-    if (this.#held.length === 0 && !hasLongNumber(bytes)) {
+  push(bytes: Uint8Array): Uint8Array {
+    if (this.#held.length === 0 && !hasLargeNumber(bytes)) {
       // Nothing to change in what is here; what is open at its end is looked at with its rest.
       const open = openAt(bytes);
       this.#held = [...bytes.subarray(open)];
       return bytes.subarray(0, open);
     }
     const out: number[] = [];
-    for (const byte of bytes) this.#take(byte, most, out);
+    for (const byte of bytes) this.#take(byte, out);
     return Uint8Array.from(out);
   }
 
-  #take(byte: number, most: number, out: number[]): void {
+  #take(byte: number, out: number[]): void {
     const held = this.#held;
     if (byte === ESC || held.length === 0) {
       out.push(...held);
@@ -43,7 +46,7 @@ export class CountLimit {
     const isOpen = held.length === 2 ? byte === BRACKET : isParameter(byte) && held.length < LONGEST;
     if (isOpen) return;
     this.#held = [];
-    out.push(...(REPEATING.has(byte) ? limited(held, most) : held));
+    out.push(...(REPEATING.has(byte) ? limited(held) : held));
   }
 }
 
@@ -51,19 +54,19 @@ function isParameter(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || byte === 0x3b;
 }
 
-function limited(sequence: readonly number[], most: number): Uint8Array {
+function limited(sequence: readonly number[]): Uint8Array {
   const text = String.fromCharCode(...sequence);
   return Buffer.from(
-    text.replaceAll(/\d+/g, (count) => (Number(count) > most ? String(most) : count)),
+    text.replaceAll(/\d+/g, (count) => (Number(count) > MOST ? String(MOST) : count)),
     "latin1",
   );
 }
 
-function hasLongNumber(bytes: Uint8Array): boolean {
+function hasLargeNumber(bytes: Uint8Array): boolean {
   let digits = 0;
   for (const byte of bytes) {
     digits = byte >= 0x30 && byte <= 0x39 ? digits + 1 : 0;
-    if (digits > 3) return true;
+    if (digits >= MOST_DIGITS) return true;
   }
   return false;
 }

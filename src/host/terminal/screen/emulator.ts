@@ -64,7 +64,7 @@ export class Emulator {
   }
 
   feed(given: Uint8Array, { answer }: { readonly answer: boolean }): void {
-    const bytes = this.#counts.push(given, Math.max(this.#terminal.cols, this.#terminal.rows));
+    const bytes = this.#counts.push(given);
     const all = this.#incomplete.length === 0 ? bytes : Buffer.concat([this.#incomplete, bytes]);
     const whole = wholeCharacters(all);
     this.#incomplete = Uint8Array.from(all.subarray(whole));

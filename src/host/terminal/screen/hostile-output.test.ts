@@ -7,16 +7,17 @@ import { Screens } from "./screens.ts";
 const emulator = () => new Emulator({ cols: 40, rows: 10, onReply: () => undefined });
 const limited = (chunks: readonly string[]) => {
   const limit = new CountLimit();
-  return Buffer.concat(chunks.map((it) => limit.push(Buffer.from(it, "latin1"), 40))).toString("latin1");
+  return Buffer.concat(chunks.map((it) => limit.push(Buffer.from(it, "latin1")))).toString("latin1");
 };
 
 test.each([
-  { given: "\u001b[99999999L", taken: "\u001b[40L" },
-  { given: "\u001b[3;12345678S", taken: "\u001b[3;40S" },
+  { given: "\u001b[99999999L", taken: "\u001b[1000L" },
+  { given: "\u001b[3;12345678S", taken: "\u001b[3;1000S" },
   { given: "\u001b[38;5;1234567mtext 1234567", taken: "\u001b[38;5;1234567mtext 1234567" },
+  { given: "\u001b[121b\u001b[1000X", taken: "\u001b[121b\u001b[1000X" },
   { given: "\u001b[?1049h\u001b[12345;2H", taken: "\u001b[?1049h\u001b[12345;2H" },
-  { given: "\u001b[\u001b[99999b", taken: "\u001b[\u001b[40b" },
-])("[SCR-29] counts are taken down to a screenful, however $given is cut", ({ given, taken }) => {
+  { given: "\u001b[\u001b[99999b", taken: "\u001b[\u001b[1000b" },
+])("[SCR-29] counts are taken down to the largest screen's, however $given is cut", ({ given, taken }) => {
   const cuts = Array.from({ length: given.length + 1 }, (_, at) => limited([given.slice(0, at), given.slice(at), "."]));
 
   expect(new Set(cuts)).toEqual(new Set([`${taken}.`]));
