@@ -97,8 +97,16 @@ function endOf({ reason, exitCode, signal }: Extract<SessionCommand, { type: "cl
   };
 }
 
-/** Folds one recorded `status` event. Total: an event that makes no sense leaves the state as it was. */
+/** Nothing, when the event only says what was decided. */
+function driverOf({ holder, interactive }: JsonObject): Partial<Pick<Session, "controllerId" | "interactive">> {
+  if (typeof interactive !== "boolean") return {};
+  const { id = null } = (holder ?? {}) as { readonly id?: string };
+  return { controllerId: id, interactive };
+}
+
+/** Folds one recorded `status` or `control_handoff` event. Total: an event that makes no sense leaves the state as it was. */
 export function applySession(state: Session | undefined, event: StoredEvent): Session | undefined {
+  if (event.type === "control_handoff") return state && { ...state, ...driverOf(event.payload) };
   if (event.type !== "status") return state;
   const { status, session, reason } = event.payload as {
     status?: SessionStatus;

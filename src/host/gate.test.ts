@@ -1,8 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../../test/support/eventually.ts";
 import { ANN, BOT, closeServices, OpenedTerminal } from "../../test/support/terminal.ts";
-import type { GateDevice } from "./gate.ts";
-import { Gate } from "./gate.ts";
 
 afterAll(closeServices);
 
@@ -50,14 +48,19 @@ test("[PTY-16] input of another epoch is refused", async () => {
 
   await terminal.ask({ ...input, epoch: 1 }, "x");
 
-  await expect(terminal.ask({ ...input, epoch: 2 }, "y")).rejects.toMatchObject({ code: "stale_epoch" });
+  expect(terminal.epoch).toBe(2);
+  await expect(terminal.ask({ ...input, epoch: 3 }, "y")).rejects.toMatchObject({ code: "stale_epoch" });
+  await expect(terminal.ask({ ...input, epoch: undefined }, "y")).rejects.toMatchObject({ code: "stale_epoch" });
 });
 
-test("[PTY-16] an epoch is installed only over the one that is expected", () => {
-  const gate = new Gate({} as GateDevice);
+test("[PTY-16] a grant is installed only over the epoch that is expected", async () => {
+  const terminal = await OpenedTerminal.open();
+  const grant = { type: "grant", by: ANN as { kind: "person"; id: string }, agentId: "bot", leaseSeconds: 60 } as const;
+  const ask = (expectedEpoch: number) =>
+    terminal.ask({ type: "CONTROL", command: { ...grant, attend: true, expectedEpoch } });
 
-  expect(gate.install(1)).toBe(2);
-  expect(() => gate.install(1)).toThrow(expect.objectContaining({ code: "stale_epoch" }));
+  expect((await ask(1)).fields).toMatchObject({ epoch: 2, control_mode: "AGENT" });
+  await expect(ask(1)).rejects.toMatchObject({ code: "stale_epoch" });
 });
 
 test("[PTY-17] an input is recorded with who, how much and, where the terminal shows it, what", async () => {
@@ -72,7 +75,7 @@ test("[PTY-17] an input is recorded with who, how much and, where the terminal s
   expect(input).toMatchObject({
     order: fields["position"],
     by: BOT,
-    payload: { bytes: 6, epoch: 1, class: "drive", text: "hello\r" },
+    payload: { bytes: 6, epoch: 2, class: "drive", text: "hello\r" },
   });
 });
 

@@ -1,13 +1,14 @@
 /**
- * The only way into a session's device. It takes each number once, in turn, refuses what is stale, and tells who put
- * what in. Who may hold control is decided elsewhere; the epoch is made here. Rules PTY-15..PTY-19 in
- * docs/spec/terminal.md.
+ * The only way into a session's device. It takes each number once, in turn, lets in only whoever has the stick at that
+ * moment, and tells who put what in. Rules PTY-15..PTY-19 in docs/spec/terminal.md, CTL-14..CTL-26 in
+ * docs/spec/control.md.
  */
 import type { Actor } from "../domain/actor.ts";
 import type { JsonObject } from "../domain/event.ts";
 import { redactText } from "../domain/redaction/redact-text.ts";
 import type { InputClass } from "../domain/session-frame.ts";
 import { AppError } from "../protocol/errors.ts";
+import type { Stick } from "./stick.ts";
 
 export type Claim = {
   readonly by: Actor;
@@ -25,7 +26,8 @@ export type GatedInput = {
 
 /** What the gate asks and tells of the device behind it. */
 export interface GateDevice {
-  write(bytes: Uint8Array): void;
+  /** Once `covered` says no, what the device has not taken yet is dropped. */
+  write(bytes: Uint8Array, covered?: () => boolean): void;
   /** Bytes written that the device has not taken. */
   readonly waiting: number;
   /** Where its output stands. */
@@ -54,23 +56,22 @@ export type Admitted = {
 
 /** The turn is over when this exists; `answer` may take longer. */
 export type Begun<T> = { readonly answer: T | Promise<T> };
+/** After a wait `recheck` throws if control has changed hands meanwhile. */
+type Act<T> = (recheck: () => void) => Promise<Begun<T>> | Begun<T>;
 
 export class Gate {
   readonly #device: GateDevice;
+  readonly #stick: Stick;
   readonly #answers = new Map<number, Promise<unknown>>();
   #turn: Promise<unknown> = Promise.resolve();
-  #epoch = 1;
   #number = 0;
   /** Numbers up to this one are no longer known one by one. */
   #forgotten = 0;
   #inputs = 0;
 
-  constructor(device: GateDevice) {
+  constructor(device: GateDevice, stick: Stick) {
     this.#device = device;
-  }
-
-  get epoch(): number {
-    return this.#epoch;
+    this.#stick = stick;
   }
 
   /** The largest number taken. */
@@ -83,31 +84,27 @@ export class Gate {
     return this.#inputs;
   }
 
-  /** Compares and sets; answers the new epoch. */
-  install(expected: number): number {
-    if (expected !== this.#epoch) throw new AppError("stale_epoch", { epoch: this.#epoch });
-    this.#epoch += 1;
-    return this.#epoch;
-  }
-
   /** One at a time, each number once: a repeat gets the first answer, whatever it was. */
-  take<T>(claim: Claim, act: () => Promise<Begun<T>> | Begun<T>): Promise<T> {
+  take<T>(claim: Claim, act: Act<T>, drives = true): Promise<T> {
     const known = this.#answers.get(claim.number);
     if (known !== undefined) return known as Promise<T>;
     if (claim.number <= this.#forgotten)
       return Promise.reject(new AppError("unknown_outcome", { number: claim.number }));
     // Not the largest alone counts: a stop comes on a way of its own and overtakes.
     this.#number = Math.max(this.#number, claim.number);
-    const answer = this.inTurn(claim, act);
+    // A person waits for nobody's turn to get the stick; their bytes wait for theirs.
+    if (drives && claim.by.kind !== "agent") this.#stick.admit(claim.by);
+    const answer = this.inTurn(claim, act, drives);
     this.#remember(claim.number, answer);
     return answer;
   }
 
   /** For what was taken and had to wait: a turn of its own, under the same epoch. */
-  async inTurn<T>(claim: Claim, act: () => Promise<Begun<T>> | Begun<T>): Promise<T> {
+  async inTurn<T>(claim: Claim, act: Act<T>, drives = true): Promise<T> {
     const begun = this.#turn.then(() => {
-      this.#checkEpoch(claim);
-      return act();
+      if (drives) this.#stick.admit(claim.by, claim.epoch);
+      const { epoch } = this.#stick;
+      return act(() => drives && this.#stick.admit(claim.by, epoch));
     });
     this.#turn = begun.catch(() => undefined);
     const { answer } = await begun;
@@ -115,19 +112,21 @@ export class Gate {
   }
 
   input(claim: Claim, input: GatedInput): Promise<Admitted> {
-    return this.take(claim, async () => {
+    const drives = input.class === "drive";
+    const act = async (recheck: () => void): Promise<Begun<Admitted>> => {
       await this.#check(input);
-      // Control may have changed hands while the device was asked.
-      this.#checkEpoch(claim);
+      recheck();
       return { answer: this.#admit(claim, input) };
-    });
+    };
+    return this.take(claim, act, drives);
   }
 
   /** Input of ours that is part of a request already taken: a command, a step of ending. */
-  put(bytes: Uint8Array): void {
+  put(bytes: Uint8Array, by: Actor): void {
+    const { epoch } = this.#stick;
     this.#inputs += 1;
     this.#device.entered();
-    this.#device.write(bytes);
+    this.#device.write(bytes, by.kind === "agent" ? () => this.#stick.covers(epoch) : undefined);
   }
 
   /** An emulator's answer to a program: no input of anybody. */
@@ -143,11 +142,11 @@ export class Gate {
     const modes = this.#device.modes();
     const secret = input.secret === true || (modes.secretLine && claim.by.kind === "person");
     const text = secret || modes.hidden ? undefined : shownText(input.bytes);
-    const payload = { bytes: input.bytes.length, epoch: this.#epoch, class: input.class, number: claim.number };
+    const payload = { bytes: input.bytes.length, epoch: this.#stick.epoch, class: input.class, number: claim.number };
     const { cursor } = this.#device;
     const position = this.#device.record(text === undefined ? payload : { ...payload, text }, claim.by);
     this.#device.taken({ bytes: input.bytes, secret });
-    this.put(input.bytes);
+    this.put(input.bytes, claim.by);
     return { position, cursor, bytes: input.bytes.length, waiting: this.#device.waiting };
   }
 
@@ -161,12 +160,6 @@ export class Gate {
     if (input.notAtShell === true && this.#device.atShell) throw new AppError("shell_idle");
     if (input.ifPrompt !== undefined && !(await this.#device.promptStands(input.ifPrompt))) {
       throw new AppError("prompt_gone", { prompt_id: input.ifPrompt });
-    }
-  }
-
-  #checkEpoch(claim: Claim): void {
-    if (claim.epoch !== undefined && claim.epoch !== this.#epoch) {
-      throw new AppError("stale_epoch", { epoch: this.#epoch });
     }
   }
 

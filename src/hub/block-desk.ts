@@ -2,9 +2,11 @@
  * What each terminal is doing, as its host told it: the active and the last block, the question that a program waits
  * with, and who typed last. A fold of events; nothing here is inferred. Rules in docs/spec/pty.md.
  */
+import type { Actor } from "../domain/actor.ts";
 import type { JsonObject, StoredEvent } from "../domain/event.ts";
 import type { Integration } from "./ports.ts";
 import { follow, type Journal } from "./journal.ts";
+import { woken } from "./woken.ts";
 
 export type BlockEnd = {
   readonly cursor: number;
@@ -24,6 +26,7 @@ export type BlockRecord = {
   readonly command: string;
   readonly cwd?: string;
   readonly runId?: string;
+  readonly by: Actor;
   readonly cursor: number;
   readonly position: number;
   readonly at: number;
@@ -171,7 +174,16 @@ function foldBlock(blocks: Map<string, BlockRecord>, event: StoredEvent): void {
   const { blockId } = payload as { blockId: string };
   if (type === "agent_block_begin") {
     const { seq = 0, cmd = "", ts = at } = payload as { seq?: number; cmd?: string; ts?: number };
-    const begun = { blockId, seq, command: cmd, cursor, position, at: ts, ...picked(payload, ["cwd", "runId"]) };
+    const begun = {
+      blockId,
+      seq,
+      command: cmd,
+      cursor,
+      position,
+      at: ts,
+      by: event.source,
+      ...picked(payload, ["cwd", "runId"]),
+    };
     blocks.set(blockId, begun);
     return;
   }
@@ -189,17 +201,4 @@ function picked(payload: JsonObject, keys: readonly string[]): JsonObject {
 function questionOf({ payload, position = 0 }: StoredEvent): Question {
   const { promptId = "", kind = "line", program = "", confidence = "low" } = payload as Record<string, string>;
   return { promptId, kind, program, confidence, position };
-}
-
-function woken(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      waiting.delete(done);
-      signal.removeEventListener("abort", done);
-      resolve();
-    };
-    waiting.add(done);
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
-  });
 }

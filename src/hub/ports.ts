@@ -3,9 +3,11 @@
  * adapters decide nothing.
  */
 import type { Actor, Role } from "../domain/actor.ts";
+import type { ControlState, SafePointAction } from "../domain/control-state.ts";
 import type { EventType, JsonObject, NewEvent, StoredEvent } from "../domain/event.ts";
 import type { Session, SessionKind } from "../domain/session.ts";
 import type { InputClass, SessionFrame, Size } from "../domain/session-frame.ts";
+import type { ControlChange } from "../protocol/link.ts";
 
 /** `process`: survives the death of this process. `power`: survives the loss of power. */
 export type Durability = "process" | "power";
@@ -187,6 +189,20 @@ export type InputTaken = {
   readonly bytes: number;
 };
 
+export type StartTerms = Size & {
+  /** A person attends it from its beginning. */
+  readonly attended?: boolean;
+  /** Where nobody attends or holds, agents take control by themselves. Absent: they do. */
+  readonly agentsMayAcquire?: boolean;
+};
+
+/** What a gate says of control: the state now, and where the log has, or will have, it. */
+export type ControlAnswer = {
+  readonly state: ControlState;
+  readonly position: number;
+  readonly action?: SafePointAction;
+};
+
 /** `away`: its host can't be reached now, so nobody knows. */
 export type Adoption = "running" | "gone" | "away";
 
@@ -200,7 +216,7 @@ export interface SessionDriver {
   readonly online: boolean;
   /** Sessions that its host had when it was reached last, known to the hub or not. */
   readonly hosted: readonly string[];
-  start(session: Session, size: Size, intake: SessionIntake): Promise<void>;
+  start(session: Session, terms: StartTerms, intake: SessionIntake): Promise<void>;
   /**
    * After a restart: everything after `known.order` comes into `intake` again. `running` only once all that the host
    * had by then is stored.
@@ -212,6 +228,10 @@ export interface SessionDriver {
   ): Promise<Adoption>;
   /** Answers the place at which the gate took it. */
   input(sessionId: string, input: DriverInput): Promise<InputTaken>;
+  /** The session's gate decides. Never behind input that is on its way. */
+  control(sessionId: string, change: ControlChange): Promise<ControlAnswer>;
+  /** Called when an input changed control: the log will say the same a moment later. */
+  onControl(listener: (sessionId: string, answer: ControlAnswer) => void): void;
   resize(sessionId: string, size: Size, by: Actor): Promise<void>;
   stop(sessionId: string): Promise<void>;
   /** Called when the host was away and is back: what it had may be adopted again. */

@@ -16,6 +16,7 @@ import type { Logger } from "../lib/logger.ts";
 import { Turns } from "../lib/turns.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { ParsedInput } from "../protocol/operations.ts";
+import type { ControlDesk } from "./control-desk.ts";
 import { follow, type Journal } from "./journal.ts";
 import type { OutputDesk } from "./output-desk.ts";
 import type { DriverInput, InputTaken, SessionDriver, TerminalDriver } from "./ports.ts";
@@ -26,6 +27,7 @@ export type SessionDeskParts = {
   readonly journal: Journal;
   readonly output: OutputDesk;
   readonly workspaces: WorkspaceDesk;
+  readonly control: ControlDesk;
   readonly drivers: readonly SessionDriver[];
   readonly logger: Logger;
   readonly newId: () => string;
@@ -54,14 +56,14 @@ export class SessionDesk {
 
   /** Folds what is stored, then takes up or ends what a former hub left alive. */
   async start(): Promise<void> {
-    await follow(this.#parts.journal.log, ["status", "resize"], (event) => this.#fold(event));
-    await this.#adoptAll(this.list());
+    await follow(this.#parts.journal.log, ["status", "resize", "control_handoff"], (event) => this.#fold(event));
+    await this.#adoptAll(this.list(), { knewIt: false });
     for (const driver of this.#parts.drivers) {
       this.#stopStrays(driver);
       driver.onReturn(() => {
         this.#stopStrays(driver);
         const known = this.list().filter((it) => it.kind === driver.kind && it.hostId === driver.hostId);
-        void this.#adoptAll(known);
+        void this.#adoptAll(known, { knewIt: true });
       });
     }
   }
@@ -125,6 +127,7 @@ export class SessionDesk {
     if (by.kind === "agent" && session.ownerAgentId !== by.id) {
       throw new AppError("forbidden", { detail: "An agent may close only a session that it started" });
     }
+    this.#parts.control.refuseUnlessDriving(sessionId, by);
     await this.#settled(sessionId);
     if (!this.isOpen(sessionId)) throw transitionRefused(this.get(sessionId), "close");
     // Stopping takes power away, so it waits for nothing; and `closed` must be the last that is said of a session.
@@ -190,6 +193,7 @@ export class SessionDesk {
       this.#held.delete(session.sessionId);
       this.#sizes.delete(session.sessionId);
       this.#parts.journal.forget(session.sessionId);
+      this.#parts.control.forget(session.sessionId);
     }
   }
 
@@ -220,9 +224,9 @@ export class SessionDesk {
     }
   }
 
-  async #adoptAll(sessions: readonly Session[]): Promise<void> {
+  async #adoptAll(sessions: readonly Session[], before: { readonly knewIt: boolean }): Promise<void> {
     const alive = sessions.filter((it) => this.isOpen(it.sessionId) && !this.#ending.has(it.sessionId));
-    await Promise.all(alive.map((session) => this.#adopt(session)));
+    await Promise.all(alive.map((session) => this.#adopt(session, before)));
   }
 
   /** What runs on a host though nobody knows it: its start was answered to a hub that is gone. */
@@ -236,12 +240,14 @@ export class SessionDesk {
   }
 
   /** A driver that fails to take up one session costs that session, not the start of the hub. */
-  async #adopt(session: Session): Promise<void> {
+  async #adopt(session: Session, before: { readonly knewIt: boolean }): Promise<void> {
     const { sessionId, hostId } = session;
     try {
       const adoption = await this.#runner.adopt(session);
       if (adoption === "gone") return await this.#end(session, { reason: "host_lost" });
-      if (adoption === "away" || session.status !== "created") return undefined;
+      if (adoption === "away") return undefined;
+      await this.#parts.control.adopted(session, before);
+      if (session.status !== "created") return undefined;
       return await this.#record(sessionId, { kind: "host", id: hostId }, () => ({ type: "activate" }));
     } catch (error) {
       this.#parts.logger.error("a session could not be taken up", { session: sessionId, error });

@@ -10,7 +10,9 @@ import { AppError } from "../protocol/errors.ts";
 import { openIntake } from "./intake.ts";
 import type { Journal } from "./journal.ts";
 import { type OutputDesk, OutputHole } from "./output-desk.ts";
-import type { Adoption, SessionDriver, SessionIntake, TerminalDriver } from "./ports.ts";
+import type { Adoption, SessionDriver, SessionIntake, StartTerms, TerminalDriver } from "./ports.ts";
+
+import type { WorkspaceDesk } from "./workspace-desk.ts";
 
 export type ExitFrame = Extract<SessionFrame, { kind: "exit" }>;
 
@@ -18,6 +20,7 @@ export type SessionRunnerParts = {
   readonly journal: Journal;
   readonly output: OutputDesk;
   readonly drivers: readonly SessionDriver[];
+  readonly workspaces: WorkspaceDesk;
   readonly logger: Logger;
 };
 
@@ -75,7 +78,7 @@ export class SessionRunner {
     try {
       const { intake } = await this.#intake(session);
       await withinMs(
-        driver.start(session, startSizeOf(session), intake),
+        driver.start(session, this.#termsOf(session), intake),
         START_MS,
         "the host did not start it in time",
       );
@@ -149,6 +152,15 @@ export class SessionRunner {
       ?.stop(session.sessionId)
       .catch(() => undefined);
     await this.#onExit(session, { reason: "output_lost" });
+  }
+
+  #termsOf(session: Session): StartTerms {
+    const { settings } = this.#parts.workspaces.get(session.workspaceId);
+    return {
+      ...startSizeOf(session),
+      attended: session.interactive,
+      agentsMayAcquire: settings.agents_may_acquire,
+    };
   }
 
   #find(kind: Session["kind"], hostId: string): SessionDriver | undefined {

@@ -3,12 +3,15 @@
  * wait reads the tape, input goes to the gate. Rules in docs/spec/pty.md.
  */
 import type { Actor } from "../domain/actor.ts";
+import type { HandoffReason } from "../domain/control-state.ts";
+import type { JsonObject } from "../domain/event.ts";
 import type { Session } from "../domain/session.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Output, ParsedInput } from "../protocol/operations.ts";
 import { WAIT_BUDGET_MS } from "../protocol/pty-shapes.ts";
 import type { InputChoice } from "../protocol/sessions.ts";
 import type { BlockDesk, BlockRecord } from "./block-desk.ts";
+import { type ControlDesk, ControlLost } from "./control-desk.ts";
 import { type Conversations, ended, noTerminal } from "./conversations.ts";
 import type { OutputReader } from "./output-reader.ts";
 import type { BlockBegun, BlockRequest } from "./ports.ts";
@@ -18,6 +21,7 @@ import type { WaitAnswer, WaitDesk } from "./wait-desk.ts";
 
 export type TerminalDeskParts = {
   readonly sessions: SessionDesk;
+  readonly control: ControlDesk;
   readonly conversations: Conversations;
   readonly blocks: BlockDesk;
   readonly waits: WaitDesk;
@@ -69,15 +73,16 @@ export class TerminalDesk {
 
   async waitFor(input: ParsedInput<"pty.wait_for">, caller: Caller): Promise<Output<"pty.wait_for">> {
     const session = this.#parts.conversations.known(input.conversation_id);
-    const answer = await this.#wait(session, input, caller);
-    return { ...placeOf(session), ...(await waitAnswer(answer, input, this.#parts.reader, session.sessionId)) };
+    const { answer, lost } = await this.#wait(session, input, caller);
+    const told = await waitAnswer(answer, input, this.#parts.reader, session.sessionId);
+    return { ...placeOf(session), ...told, ...lost };
   }
 
   async expectSend(input: ParsedInput<"pty.expect_send">, caller: Caller): Promise<Output<"pty.expect_send">> {
     const session = this.#parts.conversations.open(input.conversation_id);
-    const answer = await this.#wait(session, input, caller);
+    const { answer, lost } = await this.#wait(session, input, caller);
     const told = await waitAnswer(answer, input, this.#parts.reader, session.sessionId);
-    if (!answer.matched) return { ...placeOf(session), ...told, sent: false };
+    if (!answer.matched) return { ...placeOf(session), ...told, ...lost, sent: false };
     const if_prompt = input.if_prompt ?? told.prompt_id;
     // What was meant for a program must not be run by the shell that it left behind.
     const notAtShell = caller.actor.kind === "agent" || told.kind !== "shell";
@@ -180,7 +185,11 @@ export class TerminalDesk {
       await this.#parts.blocks.begun(session.sessionId, begun.position, AbortSignal.timeout(ENDING_MS));
       return { ...told, ...place };
     }
-    const outcome = await this.#outcome(session, { blockId, ...begun }, { ...input, signal: caller.signal });
+    using watch = this.#parts.control.watch(session.sessionId, caller.actor);
+    const signal = AbortSignal.any([caller.signal, watch.signal]);
+    const outcome = await this.#outcome(session, { blockId, ...begun }, { ...input, signal });
+    // What has come to its end is told; what goes on without the agent is not its business any more.
+    if (outcome.pending === true) throwIfLost(watch.signal, { block_id: blockId, ...place });
     return { ...told, ...place, ...outcome };
   }
 
@@ -236,12 +245,14 @@ export class TerminalDesk {
     return (await this.#parts.blocks.list(sessionId)).find((it) => it.blockId === blockId);
   }
 
-  async #wait(session: Session, input: WaitInput, { actor, signal }: Caller): Promise<WaitAnswer> {
+  async #wait(session: Session, input: WaitInput, { actor, signal: caller }: Caller): Promise<Waited> {
     const { sessionId } = session;
-    const { blocks, waits } = this.#parts;
+    const { blocks, waits, control } = this.#parts;
+    using watch = control.watch(sessionId, actor);
+    const signal = AbortSignal.any([caller, watch.signal]);
     const block = blocks.last(sessionId);
     const runId = input.session_id ?? block?.runId;
-    return waits.wait(
+    const answer = await waits.wait(
       {
         sessionId,
         conditions: conditionsOf(input),
@@ -254,6 +265,7 @@ export class TerminalDesk {
       },
       signal,
     );
+    return { answer, lost: answer.reason === "revoked" ? lossOf(watch.signal) : {} };
   }
 
   /** After the caller's last input; without a cursor also after the block began, whoever started it. */
@@ -300,6 +312,21 @@ export class TerminalDesk {
     if (runId === undefined || (last?.runId === runId && last.end === undefined)) return;
     throw new AppError("not_found", { what: "interactive run", id: runId, detail: "That interactive run is over" });
   }
+}
+
+type LossFields = { readonly epoch?: number; readonly control_reason?: HandoffReason };
+type Waited = { readonly answer: WaitAnswer; readonly lost: LossFields };
+
+function lossOf({ reason }: AbortSignal): LossFields {
+  if (!(reason instanceof ControlLost)) return {};
+  const { epoch, reason: why } = reason.state;
+  return { epoch, ...(why === null ? {} : { control_reason: why }) };
+}
+
+function throwIfLost(signal: AbortSignal, place: JsonObject): void {
+  if (!signal.aborted) return;
+  const lost = lossOf(signal);
+  throw new AppError(lost.control_reason === "stop_now" ? "stopped" : "revoked", { ...place, ...lost });
 }
 
 type WaitInput = Pick<

@@ -2,6 +2,8 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { AnswerDesk } from "../hub/answer-desk.ts";
 import { ApprovalDesk } from "../hub/approval-desk.ts";
+import { ControlChanges } from "../hub/control-changes.ts";
+import { ControlDesk } from "../hub/control-desk.ts";
 import { CredentialDesk } from "../hub/credential-desk.ts";
 import { Journal } from "../hub/journal.ts";
 import { OutputDesk } from "../hub/output-desk.ts";
@@ -50,11 +52,12 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits }:
   const journal = new Journal(store.events);
   const output = new OutputDesk(bytes, journal, logger);
   const workspaces = new WorkspaceDesk(journal, LOCAL_HOST);
-  const sessions = new SessionDesk({ journal, output, workspaces, drivers, logger, newId });
+  const control = new ControlDesk({ journal, drivers, workspaces, logger });
+  const sessions = new SessionDesk({ journal, output, workspaces, control, drivers, logger, newId });
   const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
   const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });
   const answers = new AnswerDesk(store.answers);
-  const terminal = terminalDesks({ journal, output, sessions });
+  const terminal = terminalDesks({ journal, output, sessions, control });
   const { events: log, answers: answerStore } = store;
   const retention = new RetentionDesk({ log, bytes, answers: answerStore, sessions, approvals, clock, logger, limits });
 
@@ -62,6 +65,7 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits }:
     await workspaces.start();
     await credentials.start();
     await terminal.start();
+    await control.start();
     await sessions.start();
     await approvals.start();
   } catch (error) {
@@ -74,6 +78,7 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits }:
   const close = async (): Promise<void> => {
     await retention.stop();
     approvals.stop();
+    control.stop();
     credentials.stop();
     await output.stop();
     await terminal.close();
@@ -89,6 +94,8 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits }:
     output,
     workspaces,
     sessions,
+    control,
+    changes: terminal.changes,
     terminals: terminal.desk,
     approvals,
     credentials,
@@ -98,9 +105,14 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits }:
   };
 }
 
-type TerminalParts = { readonly journal: Journal; readonly output: OutputDesk; readonly sessions: SessionDesk };
+type TerminalParts = {
+  readonly journal: Journal;
+  readonly output: OutputDesk;
+  readonly sessions: SessionDesk;
+  readonly control: ControlDesk;
+};
 
-function terminalDesks({ journal, output, sessions }: TerminalParts) {
+function terminalDesks({ journal, output, sessions, control }: TerminalParts) {
   const { log } = journal;
   const blocks = new BlockDesk(journal);
   const reader = new OutputReader(output, new Redactions(log));
@@ -109,10 +121,11 @@ function terminalDesks({ journal, output, sessions }: TerminalParts) {
   const tape = new Tape(log, output);
   const waits = new WaitDesk({ tape, patterns, screens, keyframe: tape.keyframe.bind(tape) });
   const conversations = new Conversations(sessions);
-  const desk = new TerminalDesk({ sessions, conversations, blocks, waits, reader, newId });
+  const desk = new TerminalDesk({ sessions, control, conversations, blocks, waits, reader, newId });
+  const changes = new ControlChanges({ control, blocks, reader });
   const close = async (): Promise<void> => {
     await patterns.close();
     await screens.close();
   };
-  return { desk, start: () => blocks.start(), close };
+  return { desk, changes, start: () => blocks.start(), close };
 }

@@ -33,7 +33,7 @@ export type DoorOptions = {
 
 export async function createDoors(options: DoorOptions): Promise<Doors> {
   const { desks, loginCodes, tickets, port, publicUrl, url, checks, logger, hubEnds } = options;
-  const { answers, credentials, log, output, sessions } = desks;
+  const { answers, control, credentials, log, output, sessions } = desks;
   const cookie = cookieShape(port, publicUrl);
   const origins = new OriginGuard(port, publicUrl);
   const authenticator = new Authenticator({ credentials, tickets, origins, cookieName: cookie.name, hubEnds });
@@ -45,7 +45,7 @@ export async function createDoors(options: DoorOptions): Promise<Doors> {
   const onCall = (name: string, code: string, seconds: number): void => metrics.call(name, code, seconds);
   const dispatcher = new Dispatcher({ handlers, answers, logger, newId, digest, hubEnds, onCall });
   const streams = new StreamLimit();
-  const sockets = new StreamDoor({ authenticator, dispatcher, log, output, sessions, streams, hubEnds });
+  const sockets = new StreamDoor({ authenticator, dispatcher, log, output, sessions, control, streams, hubEnds });
   const mcp = mcpHttpDoor({
     version: VERSION,
     call: (name, input, context) => dispatcher.call(name, input, context),

@@ -13,6 +13,8 @@ export async function openTerminals(parts: {
   readonly logger: Logger;
   /** Off only where a test compares bytes. */
   readonly redaction?: "on" | "off";
+  /** Absent: as after a fresh login. */
+  readonly environment?: () => Promise<Readonly<Record<string, string>>>;
 }): Promise<OpenSession> {
   const directory = join(parts.directory, "sessions");
   await makePrivateDirectory(directory);
@@ -26,6 +28,7 @@ export async function openTerminals(parts: {
     probe,
     screens,
     redaction: parts.redaction ?? "on",
+    ...(parts.environment === undefined ? {} : { environment: parts.environment }),
   });
   // What a host that was killed left there. Not before the first session: then this one is the only one.
   const cleared = kept(() =>

@@ -29,6 +29,7 @@ test("[SES-13] the ten published methods and closeSession, over one log", async 
   expect(events.map((it) => it.type).filter((it) => it !== "stdout")).toEqual([
     "status",
     "status",
+    "control_handoff",
     "input",
     "status",
     "status",

@@ -1,5 +1,7 @@
 /** What hosts answer to requests: the `fields` of a REPLY. Bodies are named where there is one. */
 import { z } from "zod";
+import { SAFE_POINT_ACTIONS } from "../domain/control-state.ts";
+import { AnyObject } from "./common.ts";
 
 const count = z.int().min(0);
 const size = { cols: z.int(), rows: z.int() };
@@ -11,8 +13,12 @@ export const AdoptReply = z.object({
   /** The largest input number that the host was given. */
   inputs: count,
 });
-export const InputReply = z.object({ position: count, cursor: count, bytes: count });
-export const RunReply = z.object({ seq: count, cursor: count, position: count, began_at: z.number() });
+/** Only when the input changed it: the control state. */
+const control = AnyObject.optional();
+export const InputReply = z.object({ position: count, cursor: count, bytes: count, control });
+export const RunReply = z.object({ seq: count, cursor: count, position: count, began_at: z.number(), control });
+/** And the fields of the control state. */
+export const ControlReply = z.looseObject({ position: count, action: z.enum(SAFE_POINT_ACTIONS).optional() });
 export const StatusReply = z.object({
   mode: z.enum(["idle", "block_running", "interactive"]),
   block_id: z.string().optional(),

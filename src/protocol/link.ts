@@ -4,6 +4,7 @@
  * does comes as frames in the gate's order. Names are seed 002's where it has them. Rules in docs/spec/host.md.
  */
 import { z } from "zod";
+import { INTENTS } from "../domain/control-state.ts";
 import { AnyObject, Id } from "./common.ts";
 
 export const LINK_VERSION = 1;
@@ -29,6 +30,45 @@ const request = z.object({ id: count, session_id: Id });
 /** What the gate compares before anything reaches the device. */
 const gated = request.extend({ by: actor, epoch: count.optional(), number: count });
 
+const agent = actor.extend({ kind: z.literal("agent") });
+const person = actor.extend({ kind: z.literal("person") });
+const leaseSeconds = z.number().positive().max(3600);
+
+export const ControlChange = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("grant"),
+    by: person,
+    /** Null: the first agent that acts. */
+    agentId: z.string().nullable(),
+    leaseSeconds,
+    note: z.string().optional(),
+    expectedEpoch: count.optional(),
+    attend: z.boolean(),
+  }),
+  z.object({ type: z.literal("renew"), by: agent, epoch: count.optional(), leaseSeconds: leaseSeconds.optional() }),
+  z.object({ type: z.literal("take"), by: person }),
+  z.object({ type: z.literal("release"), by: actor, note: z.string().optional() }),
+  z.object({ type: z.literal("request"), by: agent, reason: z.string() }),
+  z.object({ type: z.literal("decline"), by: person }),
+  z.object({
+    type: z.literal("intent"),
+    by: person,
+    intent: z.enum(INTENTS),
+    /** With STOP_NOW: what is killed. */
+    scope: z.enum(["agent", "all"]).optional(),
+  }),
+  z.object({ type: z.literal("safe_point"), by: agent, step: z.string(), sequence: z.int() }),
+  z.object({
+    type: z.literal("attended"),
+    attended: z.boolean(),
+    /** How an agent that drives without a grant is dealt with; absent: revoked. */
+    instead: z.literal("safe_interrupt").optional(),
+  }),
+  /** Of a hub that has come: revokes unless it knows the epoch. */
+  z.object({ type: z.literal("reconnect"), knownEpoch: count.optional() }),
+]);
+export type ControlChange = z.infer<typeof ControlChange>;
+
 export const HubMessage = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("HELLO"),
@@ -47,6 +87,10 @@ export const HubMessage = z.discriminatedUnion("type", [
     for_agent: z.boolean(),
     cwd: z.string().optional(),
     shell: z.string().optional(),
+    /** A person attends the session from its beginning. */
+    attended: z.boolean().optional(),
+    /** Where nobody attends, agents take control by themselves. Absent: yes. */
+    agents_may_acquire: z.boolean().optional(),
   }),
   /** Sends again every frame after `order`. */
   request.extend({ type: z.literal("ADOPT"), order: count }),
@@ -73,6 +117,8 @@ export const HubMessage = z.discriminatedUnion("type", [
   }),
   /** Ends the interactive run: politely, then firmly; each step is an event. */
   gated.extend({ type: z.literal("END_RUN"), run_id: z.string().optional() }),
+  /** Who has the stick: decided by the gate, answered with the state after it. Has the way of its own. */
+  request.extend({ type: z.literal("CONTROL"), command: ControlChange }),
   /** Kills what runs and starts the shell anew in the same session. */
   gated.extend({ type: z.literal("RESPAWN") }),
   request.extend({ type: z.literal("RESIZE"), by: actor, cols: side, rows: side }),

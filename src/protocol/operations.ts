@@ -1,5 +1,6 @@
 /** The operation table. Every door is derived from it. */
 import { approvalOperations } from "./approvals.ts";
+import { controlOperations } from "./control.ts";
 import { credentialOperations } from "./credentials.ts";
 import { eventOperations } from "./events.ts";
 import { hubOperations } from "./hub.ts";
@@ -10,6 +11,7 @@ import { workspaceOperations } from "./workspaces.ts";
 
 export const OPERATIONS = {
   ...sessionOperations,
+  ...controlOperations,
   ...ptyOperations,
   ...eventOperations,
   ...approvalOperations,

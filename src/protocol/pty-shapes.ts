@@ -1,4 +1,5 @@
 /** What the terminal operations take and answer (seed 001, in snake_case as published). */
+import { HANDOFF_REASONS } from "../domain/control-state.ts";
 import { z } from "zod";
 import { Id } from "./common.ts";
 
@@ -116,6 +117,11 @@ export const waitOutput = {
   matched: z.boolean(),
   which: z.int().optional().meta({ description: "Index of the condition that matched" }),
   reason: z.enum(["match", "timeout", "max_bytes", "pending", "revoked", "closed"]),
+  control_reason: z
+    .enum(HANDOFF_REASONS)
+    .optional()
+    .meta({ description: "With `revoked`: why you lost control; control_wait tells when you have it again" }),
+  epoch: z.int().optional(),
   match_text: z.string().optional(),
   match_begin: cursor.optional(),
   cursor: cursor.meta({ description: "Just after the match, or where to resume: the next from_cursor" }),

@@ -14,6 +14,10 @@ export const WorkspaceLimits = z.object({
 
 export const WorkspaceSettings = z.object({
   interactive_when: z.enum(["viewer", "viewer_with_input"]).default("viewer_with_input"),
+  /** Whether an agent may act in a session that no person attends or holds. */
+  agents_may_acquire: z.boolean().default(true),
+  /** What happens to an agent that acts without a person's grant when somebody who can type attaches. */
+  on_viewer: z.enum(["revoke", "safe_interrupt"]).default("revoke"),
   agent_may_answer_passwords: z.boolean().default(false),
 });
 

@@ -4,6 +4,7 @@
  * Rules in docs/spec/streams.md.
  */
 import type { WebSocket } from "ws";
+import type { ControlDesk } from "../hub/control-desk.ts";
 import { CursorExpired, type EventLog } from "../hub/ports.ts";
 import type { OutputDesk } from "../hub/output-desk.ts";
 import type { SessionDesk } from "../hub/session-desk.ts";
@@ -22,6 +23,7 @@ export type ViewerParts = {
   readonly log: EventLog;
   readonly output: OutputDesk;
   readonly sessions: SessionDesk;
+  readonly control: ControlDesk;
 };
 
 /** A viewer this far behind is told so. */
@@ -33,7 +35,13 @@ const CLOSE_POLICY = 1008;
 const MAX_BAD_FRAMES = 100;
 const MAX_PONG_BACKLOG = 4 * 1024 * 1024;
 
-type Attached = { readonly end: AbortController; readonly window: AckWindow; readonly mayType: boolean };
+type Attached = {
+  readonly end: AbortController;
+  readonly window: AckWindow;
+  readonly mayType: boolean;
+  /** Counts as somebody who is there, until it is gone. */
+  readonly attendance: Disposable | undefined;
+};
 
 export class Viewer {
   readonly #socket: WebSocket;
@@ -69,6 +77,7 @@ export class Viewer {
     this.#socket.on("close", () => {
       clearInterval(heartbeat);
       this.#end.abort();
+      for (const sessionId of this.#attached.keys()) this.#detach(sessionId);
     });
     closeOn(this.#caller.revoked, CLOSE_REVOKED, "revoked");
     closeOn(hubEnds, CLOSE_GOING_AWAY, "the hub goes down");
@@ -178,8 +187,10 @@ export class Viewer {
       await this.#parts.sessions.resize(sessionId, { cols, rows }, this.#caller.actor);
     }
     const { cursor, ...shown } = await this.#place(sessionId, from);
+    if (this.#end.signal.aborted) return;
     const end = new AbortController();
-    const attached = { end, window: new AckWindow(cursor), mayType: input };
+    const attendance = this.#attend(sessionId, input);
+    const attached = { end, window: new AckWindow(cursor), mayType: input, attendance };
     this.#attached.set(sessionId, attached);
     await this.#sender.tell({ type: "attached", sessionId, cursor, ...shown });
     this.#run(this.#feedOutput(sessionId, attached, AbortSignal.any([this.#end.signal, end.signal])));
@@ -197,8 +208,17 @@ export class Viewer {
     return { cursor, ...sessions.size(sessionId) };
   }
 
+  /** An agent at a stream is no person who attends. */
+  #attend(sessionId: string, input: boolean): Disposable | undefined {
+    const { control, sessions } = this.#parts;
+    if (this.#caller.actor.kind !== "person" || !sessions.isOpen(sessionId)) return undefined;
+    return control.attach(sessionId, { input });
+  }
+
   #detach(sessionId: string): void {
-    this.#attached.get(sessionId)?.end.abort();
+    const attached = this.#attached.get(sessionId);
+    attached?.end.abort();
+    attached?.attendance?.[Symbol.dispose]();
     this.#attached.delete(sessionId);
   }
 
@@ -222,6 +242,15 @@ export class Viewer {
 
   async #input({ type: _type, ...input }: Extract<ClientFrame, { type: "input" }>): Promise<void> {
     await this.#parts.dispatcher.call("session.input", input, { caller: this.#caller, signal: this.#end.signal });
+    this.#hasTyped(input.sessionId);
+  }
+
+  /** Whoever only watched is there from the first key on. */
+  #hasTyped(sessionId: string): void {
+    const attached = this.#attached.get(sessionId);
+    if (attached === undefined || attached.mayType) return;
+    attached.attendance?.[Symbol.dispose]();
+    this.#attached.set(sessionId, { ...attached, mayType: true, attendance: this.#attend(sessionId, true) });
   }
 
   async #resize({ sessionId, cols, rows }: Extract<ClientFrame, { type: "resize" }>): Promise<void> {

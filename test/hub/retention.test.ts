@@ -119,7 +119,13 @@ test("[HUB-8] retention removes old output, keeps what lives and forgets what ha
   await desks.close();
 
   expect(middle).toEqual([
-    ["alive status", "alive status", "closed status", "closed status", "closed status"],
+    [
+      "alive control_handoff",
+      "alive status",
+      "alive status",
+      "closed control_handoff",
+      ...Array(3).fill("closed status"),
+    ],
     [alive.sessionId],
     2,
   ]);

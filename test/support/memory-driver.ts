@@ -2,7 +2,17 @@
  * A driver whose programs live in this process: it echoes its input as output. It stands in for the real drivers in
  * the test composition only and passes the driver contract (session-driver.contract.ts).
  */
-import type { Adoption, DriverInput, InputTaken, SessionDriver, SessionIntake } from "../../src/hub/ports.ts";
+import type {
+  Adoption,
+  ControlAnswer,
+  DriverInput,
+  InputTaken,
+  SessionDriver,
+  SessionIntake,
+  StartTerms,
+} from "../../src/hub/ports.ts";
+import { Stick } from "../../src/host/stick.ts";
+import type { ControlChange } from "../../src/protocol/link.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import type { EventType, JsonObject } from "../../src/domain/event.ts";
 import type { Session, SessionKind } from "../../src/domain/session.ts";
@@ -12,12 +22,23 @@ type Known = { readonly order: number; readonly cursor: number };
 
 class MemorySession {
   readonly #intake: SessionIntake;
+  readonly stick: Stick;
   #order: number;
   #cursor: number;
   #said: Promise<unknown> = Promise.resolve();
 
-  constructor(intake: SessionIntake, known: Known) {
+  constructor(intake: SessionIntake, known: Known, terms: Partial<StartTerms> = {}) {
     this.#intake = intake;
+    this.stick = new Stick({
+      attended: terms.attended ?? false,
+      mayAcquire: terms.agentsMayAcquire ?? true,
+      elapsed: () => performance.now(),
+      tell: ({ type, payload, by }) => {
+        void this.tell(type, payload, by);
+        return this.#order;
+      },
+      onAgentLost: () => undefined,
+    });
     this.#order = known.order;
     this.#cursor = known.cursor;
   }
@@ -64,9 +85,9 @@ export class MemoryDriver implements SessionDriver {
     this.kind = kind;
   }
 
-  async start(session: Session, _size: Size, intake: SessionIntake): Promise<void> {
+  async start(session: Session, terms: StartTerms, intake: SessionIntake): Promise<void> {
     if (session.title === "refuse to start") throw new Error("asked to refuse");
-    this.#running.set(session.sessionId, new MemorySession(intake, { order: 0, cursor: 0 }));
+    this.#running.set(session.sessionId, new MemorySession(intake, { order: 0, cursor: 0 }, terms));
   }
 
   async adopt(session: Session, known: Known, intake: SessionIntake): Promise<Adoption> {
@@ -77,6 +98,7 @@ export class MemoryDriver implements SessionDriver {
 
   async input(sessionId: string, { bytes, by }: DriverInput): Promise<InputTaken> {
     const session = this.#get(sessionId);
+    session.stick.admit(by, session.stick.epoch);
     await session.tell("input", { bytes: bytes.length }, by);
     const { order: position, cursor } = session;
     await session.print(bytes);
@@ -86,6 +108,18 @@ export class MemoryDriver implements SessionDriver {
     }
     return { position, cursor, bytes: bytes.length };
   }
+
+  /** It runs no programs: a stop has nothing to kill. */
+  async control(sessionId: string, change: ControlChange): Promise<ControlAnswer> {
+    const { stick } = this.#get(sessionId);
+    const { action, state } = stick.command(change);
+    const position = Number(stick.describe()["position"]);
+    if (change.type === "intent" && change.intent === "STOP_NOW") stick.command({ type: "stopped", receipt: {} });
+    return { state, position, ...(action === undefined ? {} : { action }) };
+  }
+
+  /** The log says it soon enough. */
+  onControl(): void {}
 
   async resize(sessionId: string, { cols, rows }: Size, by: Actor): Promise<void> {
     await this.#get(sessionId).tell("resize", { cols, rows }, by);

@@ -12,10 +12,12 @@ import { connectLocalHost } from "../../src/main/local-host.ts";
 import { readSettings } from "../../src/main/settings.ts";
 import { tokenOf } from "./hub.ts";
 
-export const UNREDACTED_HOST = [
+const hostProgram = (name: string): readonly string[] => [
   "--disable-warning=ExperimentalWarning",
-  fileURLToPath(new URL("../composition/unredacted-host.ts", import.meta.url)),
+  fileURLToPath(new URL(`../composition/${name}`, import.meta.url)),
 ];
+export const TERMINAL_HOST = hostProgram("terminal-host.ts");
+export const UNREDACTED_HOST = hostProgram("unredacted-host.ts");
 
 export type TerminalHub = {
   readonly url: string;
@@ -38,7 +40,7 @@ export async function openTerminalHub(): Promise<TerminalHub & { readonly stop: 
   const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
   const settings = readSettings(["--port", "0", "--data-dir", dataDir], { XDG_CONFIG_HOME: dataDir });
   const hub = await startHub(settings, async (parts) => {
-    const { driver, close } = await connectLocalHost(parts);
+    const { driver, close } = await connectLocalHost({ ...parts, program: TERMINAL_HOST });
     return { drivers: [driver], close };
   });
   const stop = async (): Promise<void> => {

@@ -79,6 +79,11 @@ export class OpenedTerminal {
     return this.#number;
   }
 
+  /** As a hub knows it. */
+  get epoch(): number {
+    return (this.events("control_handoff").at(-1)?.payload["epoch"] as number | undefined) ?? 1;
+  }
+
   get bytes(): Buffer {
     return Buffer.concat(this.frames.flatMap((frame) => (frame.kind === "bytes" ? [frame.bytes] : [])));
   }
@@ -88,7 +93,8 @@ export class OpenedTerminal {
   }
 
   ask(request: Request, body: string | Uint8Array = "", number = this.nextNumber): Promise<Reply> {
-    const whole = { id: 1, session_id: this.session.sessionId, number, ...request } as SessionRequest;
+    const usual = { id: 1, session_id: this.session.sessionId, number, epoch: this.epoch };
+    const whole = { ...usual, ...request } as SessionRequest;
     return this.session.handle(whole, Buffer.from(body));
   }
 

@@ -4,6 +4,7 @@
  */
 import type { BlockFact, BlockRun, Integration, Mode, Outcome, Place, Refusal } from "../../domain/blocks.ts";
 import { ShellBlocks } from "../../domain/blocks.ts";
+import type { Actor } from "../../domain/actor.ts";
 import type { Json, JsonObject } from "../../domain/event.ts";
 import type { Mark } from "../../domain/marks.ts";
 import { redactText } from "../../domain/redaction/redact-text.ts";
@@ -28,6 +29,8 @@ export type BlockTrackerOptions = {
   /** Names the shell's prompt instance. */
   readonly promptKey: () => string;
   readonly onPrompt: () => void;
+  /** A block of this actor runs now, or no longer. */
+  readonly onRun: (isRunning: boolean, by: Actor | undefined) => void;
 };
 
 export class BlockTracker {
@@ -146,7 +149,10 @@ export class BlockTracker {
     // A background job that never stops printing must not keep the prompt from being told.
     const allRead = blocked?.received === received || times >= ASK_AT_ONCE;
     if (allRead) return this.#tell(this.#blocks.confirm(this.#place()));
-    this.#asking = setImmediate(() => this.#ask(attempt, { received, times }));
+    const again = (): void => this.#ask(attempt, { received, times });
+    // A mark of the prompt itself is told within a moment. After an older one, what the shell wrote since may still be
+    // on its way through the kernel.
+    this.#asking = attempt < ASK_SOON ? setImmediate(again) : setTimeout(again, KERNEL_MS);
   }
 
   #askLater(attempt: number): void {
@@ -175,6 +181,7 @@ export class BlockTracker {
       ts: begin.at,
     };
     const position = this.#options.frames.event("agent_block_begin", present(payload), run.by);
+    this.#options.onRun(true, run.by);
     this.#open = { blockId: run.blockId, cursor: begin.cursor };
     this.#begun?.resolve({ seq: run.seq, cursor: begin.cursor, position, began_at: begin.at });
     this.#begun = undefined;
@@ -183,6 +190,7 @@ export class BlockTracker {
   #tellEnd({ run, begin, end, outcome, integration, canceled }: Extract<BlockFact, { type: "end" }>): void {
     this.#tellDelta(end.cursor);
     this.#open = undefined;
+    this.#options.onRun(false, run.by);
     this.#event("agent_block_end", {
       blockId: run.blockId,
       seq: run.seq,
@@ -239,6 +247,8 @@ const DELTA_MS = 100;
 /** A shell that is stopped, or hangs in its own hooks, must not hold up whoever asked. */
 const BEGIN_MS = 3_000;
 const ASK_AT_ONCE = 20;
+const ASK_SOON = 60;
+const KERNEL_MS = 100;
 const ASK_ATTEMPTS = 400;
 /** CR, LF, ^C, ^D. */
 const LINE_ENDS: ReadonlySet<number> = new Set([13, 10, 3, 4]);

@@ -11,7 +11,7 @@ import type { Terminal } from "./terminal.ts";
 export async function endRun(terminal: Terminal, by: Actor): Promise<void> {
   if (await terminal.blocks.seenWithin(0)) return;
   terminal.blocks.cancel();
-  for (const { step, waitMs, act } of await stepsFor(terminal)) {
+  for (const { step, waitMs, act } of await stepsFor(terminal, by)) {
     if (!act()) continue;
     terminal.frames.event("log_line", { event: "end_session", step }, by);
     // oxlint-disable-next-line no-await-in-loop -- each step has its chance
@@ -40,12 +40,12 @@ async function killTree(tree: ProcessTree): Promise<void> {
 
 type Step = { readonly step: string; readonly waitMs: number; readonly act: () => boolean };
 
-async function stepsFor(terminal: Terminal): Promise<readonly Step[]> {
+async function stepsFor(terminal: Terminal, by: Actor): Promise<readonly Step[]> {
   const { shell, gate } = terminal;
   const farewell = await farewellOf(terminal);
   const put = (bytes: Uint8Array | undefined): boolean => {
     if (bytes === undefined) return false;
-    gate.put(bytes);
+    gate.put(bytes, by);
     return true;
   };
   return [

@@ -7,9 +7,11 @@ import { writeSync } from "node:fs";
 /** The descriptor is asked for only while `open`. */
 export type WriterDevice = { readonly fd: number; readonly open: boolean };
 
+type Piece = { readonly bytes: Uint8Array; readonly covered: (() => boolean) | undefined };
+
 export class PtyWriter {
   readonly #device: WriterDevice;
-  #queue: Uint8Array[] = [];
+  #queue: Piece[] = [];
   #offset = 0;
   #waiting = 0;
   #delayMs = FIRST_DELAY_MS;
@@ -25,9 +27,15 @@ export class PtyWriter {
     return this.#waiting;
   }
 
-  write(bytes: Uint8Array): void {
+  /** Inputs of which at least the end still waits. */
+  get pieces(): number {
+    return this.#queue.length;
+  }
+
+  /** `covered` is asked before each write: once it says no, the rest of the piece is dropped. */
+  write(bytes: Uint8Array, covered?: () => boolean): void {
     if (!this.#device.open || bytes.length === 0) return;
-    this.#queue.push(bytes);
+    this.#queue.push({ bytes, covered });
     this.#waiting += bytes.length;
     if (this.#timer === undefined && this.#immediate === undefined) this.#pump();
   }
@@ -50,7 +58,11 @@ export class PtyWriter {
     for (let turn = 0; turn < CHUNKS_A_TURN; turn += 1) {
       const head = this.#queue[0];
       if (head === undefined) return;
-      const taken = this.#attempt(head.subarray(this.#offset, this.#offset + CHUNK));
+      if (head.covered?.() === false) {
+        this.#drop(head);
+        continue;
+      }
+      const taken = this.#attempt(head.bytes.subarray(this.#offset, this.#offset + CHUNK));
       if (taken === "full") return this.#later();
       if (taken === "gone") return void this.cancel();
       this.#advance(head, taken);
@@ -75,11 +87,21 @@ export class PtyWriter {
     }
   }
 
-  #advance(head: Uint8Array, taken: number): void {
+  #advance(head: Piece, taken: number): void {
     this.#delayMs = FIRST_DELAY_MS;
     this.#waiting -= taken;
     this.#offset += taken;
-    if (this.#offset < head.length) return;
+    if (this.#offset === head.bytes.length) this.#next();
+  }
+
+  /** Asking may have cancelled all of it already. */
+  #drop(head: Piece): void {
+    if (this.#queue[0] !== head) return;
+    this.#waiting -= head.bytes.length - this.#offset;
+    this.#next();
+  }
+
+  #next(): void {
     this.#queue.shift();
     this.#offset = 0;
   }

@@ -10,7 +10,7 @@ import type { Size } from "../../domain/session-frame.ts";
 import { voluntarySwitches } from "./probe/processes.ts";
 import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
 import type { TtyModes } from "./probe/tty.ts";
-import { foregroundGroup, readTtyModes, unreadInput } from "./probe/tty.ts";
+import { flushInput, foregroundGroup, readTtyModes, unreadInput } from "./probe/tty.ts";
 import { ProcessTree } from "./process-tree.ts";
 import { PtyWriter } from "./pty-writer.ts";
 import type { PtyExit, PtyListener } from "./pty.ts";
@@ -128,8 +128,8 @@ export class ShellProcess {
     }
   }
 
-  write(bytes: Uint8Array): void {
-    this.#writer.write(bytes);
+  write(bytes: Uint8Array, covered?: () => boolean): void {
+    this.#writer.write(bytes, covered);
   }
 
   resize(size: Size): void {
@@ -145,8 +145,17 @@ export class ShellProcess {
   }
 
   /** Drops what is typed and not taken yet. */
-  cancelInput(): number {
-    return this.#writer.cancel();
+  cancelInput(): { readonly inputs: number; readonly bytes: number } {
+    const inputs = this.#writer.pieces;
+    return { inputs, bytes: this.#writer.cancel() };
+  }
+
+  /** Drops what the terminal has taken and nobody has read; answers how many bytes of it are known. */
+  flushInput(): number {
+    if (!this.open) return 0;
+    const unread = unreadInput(this.#pty.slavePath) ?? 0;
+    flushInput(this.#pty.slavePath);
+    return unread;
   }
 
   /** Itself and everything that it has started. */

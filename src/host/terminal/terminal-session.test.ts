@@ -124,6 +124,7 @@ test("[PTY-41] respawn starts another shell in the same stream and says so", asy
   await terminal.ask({ type: "RESPAWN", by: ANN });
   const { end } = await terminal.finished(begun);
   await terminal.event("prompt", (payload) => payload["kind"] === "shell", before);
+  await terminal.ask({ type: "CONTROL", command: { type: "release", by: ANN } });
   const after = await terminal.block("pwd");
 
   expect(end).toMatchObject({ canceled: true, signal: "SIGKILL" });

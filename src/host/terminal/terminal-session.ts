@@ -8,9 +8,11 @@ import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Refusal } from "../../domain/blocks.ts";
 import { keyBytes } from "../../domain/keys.ts";
+import type { JsonObject } from "../../domain/event.ts";
 import { redactText } from "../../domain/redaction/redact-text.ts";
 import type { SessionFrame } from "../../domain/session-frame.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { ControlChange } from "../../protocol/link.ts";
 import type { Begun } from "../gate.ts";
 import type { HostedSession, OpenSession, Reply, SessionRequest, StartMessage } from "../hosted-session.ts";
 import type { BlockBegin } from "./block-tracker.ts";
@@ -76,6 +78,8 @@ class TerminalSession implements HostedSession {
       case "RESPAWN":
         await terminal.gate.take(request, () => ({ answer: terminal.respawn(request.by) }));
         return { fields: { pid: terminal.shell.pid } };
+      case "CONTROL":
+        return this.#control(request.command);
       case "RESIZE":
         terminal.resize({ cols: request.cols, rows: request.rows }, request.by);
         return { fields: {} };
@@ -99,7 +103,23 @@ class TerminalSession implements HostedSession {
       notAtShell: request.not_at_shell,
       secret: request.secret,
     });
-    return { fields: { ...admitted, epoch: this.#terminal.gate.epoch } };
+    return { fields: { ...admitted, ...this.#controlSince(request.epoch) } };
+  }
+
+  #control(command: ControlChange): Reply {
+    const { stick } = this.#terminal;
+    const drove = stick.state.mode === "AGENT";
+    const { action } = stick.command(command);
+    if (command.type === "intent" && command.intent === "STOP_NOW") {
+      this.#terminal.stop({ drivesForeground: drove, scope: command.scope ?? "agent" });
+    }
+    return { fields: { ...stick.describe(), ...(action === undefined ? {} : { action }) } };
+  }
+
+  /** Whoever asked under another epoch is told what it is now. */
+  #controlSince(epoch: number | undefined): JsonObject {
+    const { stick } = this.#terminal;
+    return epoch === stick.epoch ? {} : { control: stick.describe() };
   }
 
   #keys(names: readonly string[]): Uint8Array {
@@ -111,20 +131,20 @@ class TerminalSession implements HostedSession {
   async #run(request: RunRequest, bytes: Uint8Array): Promise<Reply> {
     const { gate, blocks } = this.#terminal;
     const text = Buffer.from(bytes).toString("utf8");
-    const begun = await gate.take(request, () => {
-      if (blocks.refusal !== "starting") return this.#submit(request, text);
+    const begun = await gate.take(request, (recheck) => {
+      if (blocks.refusal !== "starting") return this.#submit(request, text, recheck);
       // A shell may ask something while it starts: others' input isn't held up.
       return { answer: this.#submitWhenStarted(request, text) };
     });
-    return { fields: { ...begun } };
+    return { fields: { ...begun, ...this.#controlSince(request.epoch) } };
   }
 
   async #submitWhenStarted(request: RunRequest, text: string): Promise<BlockBegin> {
     await this.#terminal.blocks.seenWithin(START_MS);
-    return this.#terminal.gate.inTurn(request, () => this.#submit(request, text));
+    return this.#terminal.gate.inTurn(request, (recheck) => this.#submit(request, text, recheck));
   }
 
-  async #submit(request: RunRequest, text: string): Promise<Begun<BlockBegin>> {
+  async #submit(request: RunRequest, text: string, recheck: () => void): Promise<Begun<BlockBegin>> {
     const { blocks, path, shell, gate } = this.#terminal;
     refuse(blocks.refusal);
     const seq = blocks.nextSeq;
@@ -140,6 +160,7 @@ class TerminalSession implements HostedSession {
     const remove = (): void => void submission.remove().catch(() => undefined);
     try {
       // A person may have typed meanwhile.
+      recheck();
       refuse(blocks.refusal);
     } catch (error) {
       remove();
@@ -149,12 +170,12 @@ class TerminalSession implements HostedSession {
     const run = { blockId: request.block_id, seq, runId: request.run_id, command: text, cwd, by: request.by };
     const answer = blocks.submit(run, remove);
     path.expectEcho(submission.echo, submission.shown);
-    gate.put(submission.typed);
+    gate.put(submission.typed, request.by);
     return { answer };
   }
 
   #status(): Reply["fields"] {
-    const { blocks, shell, size, gate, frames } = this.#terminal;
+    const { blocks, shell, size, gate, stick, frames } = this.#terminal;
     const { run } = blocks;
     return {
       mode: blocks.mode,
@@ -166,7 +187,7 @@ class TerminalSession implements HostedSession {
       ...(blocks.cwd === undefined ? {} : { cwd: blocks.cwd }),
       cols: size.cols,
       rows: size.rows,
-      epoch: gate.epoch,
+      epoch: stick.epoch,
       inputs: gate.number,
       order: frames.order,
       waiting: shell.waiting,
@@ -225,6 +246,8 @@ async function startTerminal(
     probe: services.probe,
     screens: services.screens,
     emit,
+    attended: start.attended ?? false,
+    agentsMayAcquire: start.agents_may_acquire ?? true,
   });
   void terminal.ended.then(() => rm(directory, { recursive: true, force: true }));
   return { terminal, shell };

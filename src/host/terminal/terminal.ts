@@ -8,7 +8,9 @@ import type { JsonObject } from "../../domain/event.ts";
 import type { SessionFrame, Size } from "../../domain/session-frame.ts";
 import type { GateDevice } from "../gate.ts";
 import { Gate } from "../gate.ts";
+import { Stick } from "../stick.ts";
 import { BlockTracker } from "./block-tracker.ts";
+import { bootTimeMs } from "./boot-clock.ts";
 import { Frames } from "./frames.ts";
 import { OutputPath } from "./output-path.ts";
 import type { Look, Probe } from "./probe/probe.ts";
@@ -20,6 +22,8 @@ import { LazyScreen } from "./screen/lazy-screen.ts";
 import type { Screens } from "./screen/screens.ts";
 import { SecretLine } from "./secret-line.ts";
 import { ShellProcess } from "./shell-process.ts";
+import { stopNow } from "./stop.ts";
+import type { StopOrder } from "./stop-order.ts";
 
 export type TerminalOptions = {
   readonly sessionId: string;
@@ -33,9 +37,12 @@ export type TerminalOptions = {
   readonly probe: () => Promise<Probe>;
   readonly screens: () => Promise<Screens>;
   readonly emit: (frame: SessionFrame) => void;
+  readonly attended: boolean;
+  readonly agentsMayAcquire: boolean;
 };
 
 export class Terminal implements GateDevice {
+  readonly stick: Stick;
   readonly gate: Gate;
   readonly frames: Frames;
   readonly path: OutputPath;
@@ -57,13 +64,21 @@ export class Terminal implements GateDevice {
   #endReason = "exited";
   #endAfter: Promise<void> | undefined;
   #over = false;
+  #dropped = { inputs: 0, bytes: 0 };
   /** How often the shell had gone to wait when the last input went in. */
   #waitsAtInput: number | undefined;
 
   private constructor(options: TerminalOptions) {
     this.#options = options;
     this.#size = options.size;
-    this.gate = new Gate(this);
+    this.stick = new Stick({
+      attended: options.attended,
+      mayAcquire: options.agentsMayAcquire,
+      elapsed: bootTimeMs,
+      tell: ({ type, payload, by }) => this.frames.event(type, payload, by),
+      onAgentLost: () => this.#dropInput(),
+    });
+    this.gate = new Gate(this, this.stick);
     this.frames = new Frames(options.emit);
     this.screen = new LazyScreen({
       screens: options.screens,
@@ -118,6 +133,11 @@ export class Terminal implements GateDevice {
     return this.#size;
   }
 
+  /** What the last loss of control dropped. */
+  get dropped(): { readonly inputs: number; readonly bytes: number } {
+    return this.#dropped;
+  }
+
   get cursor(): number {
     return this.frames.cursor;
   }
@@ -160,8 +180,8 @@ export class Terminal implements GateDevice {
     this.#stir();
   }
 
-  write(bytes: Uint8Array): void {
-    this.shell.write(bytes);
+  write(bytes: Uint8Array, covered?: () => boolean): void {
+    this.shell.write(bytes, covered);
   }
 
   async look(): Promise<Look | undefined> {
@@ -223,10 +243,28 @@ export class Terminal implements GateDevice {
     if (this.#endAfter !== undefined) this.shell.tree.signal("SIGKILL");
   }
 
+  /** The gate is shut already. What the agent started ends; the receipt is told when that is done. */
+  stop(order: Pick<StopOrder, "drivesForeground" | "scope">): void {
+    const { inputs: droppedInputs, bytes: droppedBytes } = this.#dropped;
+    this.#dropped = { inputs: 0, bytes: 0 };
+    const { agentTimes } = this.stick;
+    this.blocks.cancel();
+    stopNow(this, { ...order, agentTimes, droppedInputs, droppedBytes }).then(
+      (receipt) => this.stick.command({ type: "stopped", receipt: { ...receipt } as JsonObject }),
+      (error: unknown) => this.stick.command({ type: "stopped", receipt: { failed: String(error) } }),
+    );
+  }
+
   /** The end of the shell is told with this reason, and not before `done`. */
   endsAfter(reason: string, done: Promise<void>): void {
     this.#endReason = reason;
     this.#endAfter = done;
+  }
+
+  /** What was typed and is read by nobody yet: ours and the kernel's. */
+  #dropInput(): void {
+    const { inputs, bytes } = this.shell.cancelInput();
+    this.#dropped = { inputs, bytes: bytes + this.shell.flushInput() };
   }
 
   #makeBlocks(): BlockTracker {
@@ -238,6 +276,7 @@ export class Terminal implements GateDevice {
       shellCwd: () => this.shell.cwd,
       promptKey: () => `shell ${this.shell.pid} ${this.gate.inputs} ${this.#received}`,
       onPrompt: () => this.path.forgetExpected(),
+      onRun: (isRunning, by) => by !== undefined && this.stick.ran(isRunning, by),
     });
   }
 
@@ -319,6 +358,7 @@ export class Terminal implements GateDevice {
 
   #end(exit: PtyExit): void {
     this.screen.close();
+    this.stick.close();
     this.frames.exit(this.#endReason, exit);
     this.#ended.resolve();
   }

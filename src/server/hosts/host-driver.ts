@@ -4,24 +4,30 @@
  */
 import type { z } from "zod";
 import type { Actor } from "../../domain/actor.ts";
+import { recorded } from "../../domain/control-record.ts";
+import type { JsonObject } from "../../domain/event.ts";
 import type { Session } from "../../domain/session.ts";
 import type { Size } from "../../domain/session-frame.ts";
 import type {
   Adoption,
   BlockBegun,
   BlockRequest,
+  ControlAnswer,
   DriverInput,
   InputTaken,
   ScreenText,
   SessionIntake,
   Snapshot,
+  StartTerms,
   TerminalDriver,
   TerminalStatus,
 } from "../../hub/ports.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { AppError } from "../../protocol/errors.ts";
+import type { ControlChange } from "../../protocol/link.ts";
 import {
   AdoptReply,
+  ControlReply,
   InputReply,
   RunReply,
   ScreenReply,
@@ -35,6 +41,8 @@ import { SessionFeed } from "./session-feed.ts";
 
 /** A fast terminal fills the host's memory for a session in about ten times as long. */
 const ACKNOWLEDGE_MS = 10;
+/** Of every session, before anybody has it. */
+const FIRST_EPOCH = 1;
 
 export class HostDriver implements TerminalDriver {
   readonly kind = "terminal";
@@ -44,7 +52,10 @@ export class HostDriver implements TerminalDriver {
   readonly #feeds = new Map<string, SessionFeed>();
   /** The last input number of each session. */
   readonly #inputs = new Map<string, number>();
+  /** The newest epoch known of each session. */
+  readonly #epochs = new Map<string, number>();
   readonly #returns: (() => void)[] = [];
+  readonly #controls: ((sessionId: string, answer: ControlAnswer) => void)[] = [];
   /** Not yet acknowledged. */
   readonly #stored = new Map<string, number>();
   #acknowledging: NodeJS.Timeout | undefined;
@@ -81,9 +92,15 @@ export class HostDriver implements TerminalDriver {
     this.#returns.push(listener);
   }
 
-  async start({ sessionId, ownerAgentId }: Session, { cols, rows }: Size, intake: SessionIntake): Promise<void> {
+  onControl(listener: (sessionId: string, answer: ControlAnswer) => void): void {
+    this.#controls.push(listener);
+  }
+
+  async start({ sessionId, ownerAgentId }: Session, terms: StartTerms, intake: SessionIntake): Promise<void> {
     const feed = this.#feed(sessionId, 0, intake);
-    const start = { session_id: sessionId, cols, rows, for_agent: ownerAgentId !== undefined };
+    const { cols, rows, attended, agentsMayAcquire: agents_may_acquire } = terms;
+    const rules = { for_agent: ownerAgentId !== undefined, attended, agents_may_acquire };
+    const start = { session_id: sessionId, cols, rows, ...rules };
     try {
       await this.#link.request({ type: "START_INTERACTIVE_CMD", ...start });
       feed.confirm();
@@ -111,7 +128,14 @@ export class HostDriver implements TerminalDriver {
     const ask = { type: "SEND_INPUT", ...this.#gated(sessionId, by), class: input.class } as const;
     const rest = { keys: keys && [...keys], if_prompt: ifPrompt, not_at_shell: notAtShell, secret };
     const { fields } = await this.#link.request({ ...ask, ...rest }, bytes);
-    return read(InputReply, fields);
+    const { control, ...taken } = read(InputReply, fields);
+    this.#tellControl(sessionId, control);
+    return taken;
+  }
+
+  async control(sessionId: string, command: ControlChange): Promise<ControlAnswer> {
+    const { fields } = await this.#link.request({ type: "CONTROL", session_id: sessionId, command });
+    return this.#controlIn(sessionId, fields);
   }
 
   async resize(sessionId: string, { cols, rows }: Size, by: Actor): Promise<void> {
@@ -129,7 +153,8 @@ export class HostDriver implements TerminalDriver {
   async run(sessionId: string, { blockId, runId, command, cwd, by }: BlockRequest): Promise<BlockBegun> {
     const ask = { type: "RUN_BLOCK", ...this.#gated(sessionId, by), block_id: blockId, run_id: runId, cwd } as const;
     const { fields } = await this.#link.request(ask, Buffer.from(command));
-    const { began_at: beganAt, ...begun } = read(RunReply, fields);
+    const { began_at: beganAt, control, ...begun } = read(RunReply, fields);
+    this.#tellControl(sessionId, control);
     return { ...begun, beganAt };
   }
 
@@ -178,7 +203,27 @@ export class HostDriver implements TerminalDriver {
   #gated(sessionId: string, by: Actor) {
     const number = (this.#inputs.get(sessionId) ?? 0) + 1;
     this.#inputs.set(sessionId, number);
-    return { session_id: sessionId, by, number };
+    const epoch = by.kind === "agent" ? { epoch: this.#epochs.get(sessionId) ?? FIRST_EPOCH } : {};
+    return { session_id: sessionId, by, number, ...epoch };
+  }
+
+  #tellControl(sessionId: string, fields: JsonObject | undefined): void {
+    if (fields === undefined) return;
+    const answer = this.#controlIn(sessionId, fields);
+    for (const listener of this.#controls) listener(sessionId, answer);
+  }
+
+  #controlIn(sessionId: string, fields: unknown): ControlAnswer {
+    const { position, action, ...rest } = read(ControlReply, fields);
+    const state = recorded(rest as JsonObject);
+    if (state === undefined) throw new AppError("internal", { detail: "The host's answer makes no sense." });
+    this.#know(sessionId, state.epoch);
+    return { state, position, ...given({ action }) };
+  }
+
+  #know(sessionId: string, epoch: unknown): void {
+    if (typeof epoch !== "number") return;
+    this.#epochs.set(sessionId, Math.max(epoch, this.#epochs.get(sessionId) ?? FIRST_EPOCH));
   }
 
   #feed(sessionId: string, order: number, intake: SessionIntake): SessionFeed {
@@ -210,9 +255,13 @@ export class HostDriver implements TerminalDriver {
     void this.#feeds.get(sessionId)?.stop();
     this.#feeds.delete(sessionId);
     this.#inputs.delete(sessionId);
+    this.#epochs.delete(sessionId);
   }
 
   #receive(message: FrameMessage, body: Uint8Array): void {
+    if (message.type === "SESSION_EVENT" && message.event === "control_handoff") {
+      this.#know(message.session_id, message.payload["epoch"]);
+    }
     this.#feeds.get(message.session_id)?.take(receivedFrame(message, body));
   }
 

@@ -42,6 +42,7 @@ const LAST_WORDS_MS = 200;
 /** These must never queue behind a paste. */
 const ON_CONTROL: ReadonlySet<string> = new Set([
   "TERMINATE_CMD",
+  "CONTROL",
   "RESPAWN",
   "SHUTDOWN",
 ] satisfies HubRequest["type"][]);

@@ -9,10 +9,11 @@ import type { WorkspaceDesk } from "../../hub/workspace-desk.ts";
 import type { Check } from "../../protocol/hub.ts";
 import type { Caller } from "../caller.ts";
 import type { Handlers } from "../dispatcher.ts";
+import { type ControlDesks, controlHandlers } from "./control.ts";
 import { listEvents } from "./events.ts";
 import { ptyHandlers } from "./pty.ts";
 
-export type Desks = {
+export type Desks = ControlDesks & {
   readonly log: EventLog;
   readonly sessions: SessionDesk;
   readonly terminals: TerminalDesk;
@@ -33,6 +34,7 @@ export type HubFacts = {
 export function createHandlers(desks: Desks, facts: HubFacts): Handlers {
   return {
     ...sessionHandlers(desks),
+    ...controlHandlers(desks),
     ...ptyHandlers(desks.terminals),
     ...approvalHandlers(desks),
     ...credentialHandlers(desks, facts),

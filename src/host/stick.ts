@@ -1,0 +1,156 @@
+/**
+ * A session's stick: the control state, its lease's clock, and the only place where epochs are made. It needs no hub:
+ * leases end by themselves. Rules CTL-14..CTL-26 in docs/spec/control.md.
+ */
+import type { Actor } from "../domain/actor.ts";
+import { type ControlCommand, type ControlFact, type ControlOutcome, decideControl } from "../domain/control.ts";
+import { applyControl, describeControl } from "../domain/control-record.ts";
+import { type ControlState, initialControl } from "../domain/control-state.ts";
+import type { JsonObject } from "../domain/event.ts";
+import { AppError } from "../protocol/errors.ts";
+
+export type StickOptions = {
+  /** A person attends the session from its beginning. */
+  readonly attended: boolean;
+  readonly mayAcquire: boolean;
+  /** Milliseconds that only grow, also in suspend; wall clocks don't touch them. */
+  readonly elapsed: () => number;
+  /** Records a fact; answers its place. */
+  readonly tell: (fact: ControlFact) => number;
+  /** Before anybody is told: nothing of the agent's may still be on its way. */
+  readonly onAgentLost: () => void;
+};
+
+/** When an agent had control, by the stick's clock; open while it has. */
+export type AgentTime = { readonly from: number; readonly to?: number };
+
+export class Stick {
+  readonly #options: StickOptions;
+  #state: ControlState;
+  #leaseFrom = 0;
+  #expiry: NodeJS.Timeout | undefined;
+  #overdue: NodeJS.Timeout | undefined;
+  /** Requests that an agent made before it knew of the epoch of its own acquisition aren't late. */
+  #acquired: { readonly agentId: string; readonly before: number; readonly epoch: number } | undefined;
+  #agentTimes: AgentTime[] = [];
+  #position = 0;
+
+  constructor(options: StickOptions) {
+    this.#options = options;
+    this.#state = initialControl(options.attended);
+  }
+
+  get state(): ControlState {
+    return this.#state;
+  }
+
+  get epoch(): number {
+    return this.#state.epoch;
+  }
+
+  get agentTimes(): readonly AgentTime[] {
+    return this.#agentTimes;
+  }
+
+  /** What a hub is answered: the state, and where the log will have it. */
+  describe(): JsonObject {
+    return { ...describeControl(this.#state), position: this.#position };
+  }
+
+  /** Throws unless this actor may act now. An agent that says no epoch is late. */
+  admit(by: Actor, epoch?: number): void {
+    if (by.kind !== "agent") return void this.command({ type: "act", by });
+    const { agentId, before, epoch: present } = this.#acquired ?? {};
+    const isOwn = agentId === by.id && before === epoch && present === this.epoch;
+    this.command({ type: "act", by, epoch: isOwn ? this.epoch : (epoch ?? 0) });
+  }
+
+  /** Whether what was admitted under this epoch may still be written. */
+  covers(epoch: number): boolean {
+    if (epoch !== this.epoch) return false;
+    const { mode, lease } = this.#state;
+    if (mode !== "AGENT" || lease === null || this.#leaseLive()) return mode === "AGENT";
+    this.command({ type: "expire" });
+    return false;
+  }
+
+  command(command: ControlCommand): ControlOutcome {
+    const before = this.#state;
+    const { mayAcquire } = this.#options;
+    const outcome = decideControl(before, command, { leaseLive: this.#leaseLive(), at: Date.now(), mayAcquire });
+    this.#state = outcome.state;
+    if (outcome.state !== before) this.#changed(before, outcome.state);
+    for (const fact of outcome.facts) this.#position = this.#options.tell(fact);
+    if (outcome.refusal !== undefined) throw new AppError(outcome.refusal, refusalDetails(this.#state));
+    return outcome;
+  }
+
+  /** As whoever folds the log sees it. */
+  ran(isRunning: boolean, by: Actor): void {
+    const type = isRunning ? "agent_block_begin" : "agent_block_end";
+    this.#state = applyControl(this.#state, { type, payload: {}, source: by }) ?? this.#state;
+  }
+
+  close(): void {
+    clearTimeout(this.#expiry);
+    clearTimeout(this.#overdue);
+  }
+
+  #leaseLive(): boolean {
+    const { lease } = this.#state;
+    return lease !== null && this.#options.elapsed() - this.#leaseFrom < lease.seconds * 1000;
+  }
+
+  #changed(before: ControlState, state: ControlState): void {
+    if (state.epoch !== before.epoch) this.#holderChanged(before, state);
+    if (state.lease !== before.lease) this.#timeLease(state);
+    this.#timeInterrupt(state);
+  }
+
+  #holderChanged(before: ControlState, state: ControlState): void {
+    const now = this.#options.elapsed();
+    const open = this.#agentTimes.at(-1);
+    if (before.mode === "AGENT" && open !== undefined) {
+      this.#agentTimes = [...this.#agentTimes.slice(0, -1), { from: open.from, to: now }].slice(-TIMES_KEPT);
+      this.#options.onAgentLost();
+    }
+    if (state.mode !== "AGENT") return;
+    this.#agentTimes = [...this.#agentTimes, { from: now }];
+    const { holder, lease } = state;
+    this.#acquired =
+      lease === null && holder !== null ? { agentId: holder.id, before: before.epoch, epoch: state.epoch } : undefined;
+  }
+
+  #timeLease({ lease }: ControlState): void {
+    clearTimeout(this.#expiry);
+    if (lease === null) return;
+    this.#leaseFrom = this.#options.elapsed();
+    this.#expireIn(lease.seconds * 1000);
+  }
+
+  /** A timer may fire a little early by another clock. */
+  #expireIn(ms: number): void {
+    this.#expiry = setTimeout(() => {
+      if (this.#leaseLive()) this.#expireIn(EARLY_MS);
+      else this.command({ type: "expire" });
+    }, ms);
+  }
+
+  #timeInterrupt({ intent, mode }: ControlState): void {
+    clearTimeout(this.#overdue);
+    if (intent !== "SAFE_INTERRUPT" || mode !== "AGENT") return;
+    this.#overdue = setTimeout(() => {
+      const payload = { intent, overdue: true, offer: "STOP_NOW", ...describeControl(this.#state) };
+      this.#position = this.#options.tell({ type: "intent", by: { kind: "system", id: "gate" }, payload });
+    }, OVERDUE_MS);
+  }
+}
+
+const TIMES_KEPT = 10_000;
+const EARLY_MS = 5;
+const OVERDUE_MS = 10_000;
+
+function refusalDetails(state: ControlState): JsonObject {
+  const { epoch, holder, reason, intent } = state;
+  return { epoch, holder: holder === null ? null : { ...holder }, reason, user_intent: intent };
+}

@@ -1,0 +1,321 @@
+/**
+ * Control: who drives a session. The session's gate decides; the desk authorises, knows what the gates last said, tells
+ * agents that they lost it and people that they are asked. Rules in docs/spec/control.md.
+ */
+import type { Actor } from "../domain/actor.ts";
+import { applyControl, CONTROL_EVENTS } from "../domain/control-record.ts";
+import { type ControlState, initialControl, type Intent } from "../domain/control-state.ts";
+import type { StoredEvent } from "../domain/event.ts";
+import type { Session, SessionBirth, SessionStatus } from "../domain/session.ts";
+import type { Logger } from "../lib/logger.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { ControlChange } from "../protocol/link.ts";
+import { Attendance } from "./attendance.ts";
+import { follow, type Journal } from "./journal.ts";
+import type { ControlAnswer, SessionDriver } from "./ports.ts";
+import { woken } from "./woken.ts";
+import type { WorkspaceDesk } from "./workspace-desk.ts";
+
+export type ControlDeskParts = {
+  readonly journal: Journal;
+  readonly drivers: readonly SessionDriver[];
+  readonly workspaces: WorkspaceDesk;
+  readonly logger: Logger;
+  /** How long a session stays interactive when its last viewer with input is gone. */
+  readonly graceMs?: number | undefined;
+};
+
+/** Where an agent lost control, for what it is told when it has it again. */
+export type LostAt = { readonly cursor: number; readonly position: number };
+
+export type Loss = { readonly sessionId: string; readonly agentId: string; readonly state: ControlState };
+
+type Watch = { readonly agentId: string; readonly epoch: number; readonly lost: (state: ControlState) => void };
+
+type Controlled = {
+  readonly birth: SessionBirth;
+  status: SessionStatus;
+  /** The fold of the log. */
+  folded: ControlState;
+  foldedTo: number;
+  /** What the gate said last, if the log doesn't have it yet. */
+  present: ControlState;
+  presentTo: number;
+  readonly lostAt: Map<string, LostAt>;
+  readonly watches: Set<Watch>;
+  readonly waiting: Set<() => void>;
+};
+
+export class ControlDesk {
+  readonly #parts: ControlDeskParts;
+  readonly #sessions = new Map<string, Controlled>();
+  readonly #attendance: Attendance;
+  readonly #losses: ((loss: Loss) => void)[] = [];
+
+  constructor(parts: ControlDeskParts) {
+    this.#parts = parts;
+    this.#attendance = new Attendance(parts.graceMs ?? GRACE_MS, (sessionId) => this.#attended(sessionId));
+    for (const driver of parts.drivers) driver.onControl((sessionId, answer) => this.#learn(sessionId, answer));
+  }
+
+  async start(): Promise<void> {
+    await follow(this.#parts.journal.log, ["status", ...CONTROL_EVENTS], (event) => this.#fold(event));
+  }
+
+  stop(): void {
+    this.#attendance.stop();
+  }
+
+  state(sessionId: string): ControlState {
+    return this.#get(sessionId).present;
+  }
+
+  lostAt(sessionId: string, agentId: string): LostAt | undefined {
+    return this.#get(sessionId).lostAt.get(agentId);
+  }
+
+  /** Called for every loss of control by an agent, once. */
+  onLoss(listener: (loss: Loss) => void): void {
+    this.#losses.push(listener);
+  }
+
+  /** Whether this actor could act now; the gate has the last word. */
+  refuseUnlessDriving(sessionId: string, by: Actor): void {
+    const { mode, holder, held, attended, epoch, intent } = this.state(sessionId);
+    if (by.kind !== "agent" || (mode === "AGENT" && holder?.id === by.id)) return;
+    if (!held && !attended && intent === "WAIT") return;
+    throw new AppError("control_refused", { epoch, holder: holder === null ? null : { ...holder } });
+  }
+
+  /** A person's decision is stored before it has an effect. */
+  async grant(sessionId: string, { agentId, leaseSeconds, note, attend }: Grant, by: Actor): Promise<ControlAnswer> {
+    const known = this.#get(sessionId);
+    const { epoch, request } = known.present;
+    const to = agentId ?? request?.agentId ?? known.birth.ownerAgentId ?? null;
+    const decided = { change: "decided", agent_id: to, lease_seconds: leaseSeconds, expected_epoch: epoch };
+    const event = {
+      type: "control_handoff",
+      payload: { ...decided, ...(note === undefined ? {} : { note }) },
+    } as const;
+    this.#refuseClosed(known, "grant");
+    await this.#parts.journal.note(sessionId, "power", [{ ...event, source: by }]);
+    const person = { kind: "person", id: by.id } as const;
+    const change = { type: "grant", by: person, agentId: to, leaseSeconds, expectedEpoch: epoch, attend } as const;
+    return this.change(sessionId, { ...change, ...(note === undefined ? {} : { note }) });
+  }
+
+  async intent(
+    sessionId: string,
+    { intent, scope }: { readonly intent: Intent; readonly scope: "agent" | "all" },
+    by: Actor,
+  ): Promise<ControlAnswer> {
+    const person = { kind: "person", id: by.id } as const;
+    return this.change(sessionId, { type: "intent", by: person, intent, scope });
+  }
+
+  /** By a person with a lease it is a grant. */
+  async release(sessionId: string, { note, leaseSeconds, agentId }: Release, by: Actor): Promise<ControlAnswer> {
+    if (by.kind === "person" && leaseSeconds !== undefined) {
+      return this.grant(sessionId, { agentId, leaseSeconds, note, attend: true }, by);
+    }
+    return this.change(sessionId, { type: "release", by, ...(note === undefined ? {} : { note }) });
+  }
+
+  /** Takes effect at the gate; its answer is what counts from now on, stored or not. */
+  async change(sessionId: string, change: ControlChange): Promise<ControlAnswer> {
+    const known = this.#get(sessionId);
+    await this.#whenRunning(known);
+    this.#refuseClosed(known, change.type);
+    const answer = await this.#driver(known).control(sessionId, change);
+    this.#learn(sessionId, answer);
+    return answer;
+  }
+
+  /** Answers when the agent has control, when it is declined, or when the signal says that the time is over. */
+  async awaitControl(sessionId: string, agentId: string, signal: AbortSignal): Promise<void> {
+    const known = this.#get(sessionId);
+    const asked = known.present.request?.agentId === agentId;
+    for (;;) {
+      const { mode, holder, request } = known.present;
+      if (mode === "AGENT" && (holder === null || holder.id === agentId)) return;
+      if (known.status === "closed" || signal.aborted) return;
+      if (asked && request?.agentId !== agentId) return;
+      await woken(known.waiting, signal);
+    }
+  }
+
+  /** Resolves when the log has what the gate said so far, or the signal says that it takes too long. */
+  async recorded(sessionId: string, signal: AbortSignal): Promise<void> {
+    const known = this.#get(sessionId);
+    const position = known.presentTo;
+    while (known.foldedTo < position && !signal.aborted) await woken(known.waiting, signal);
+  }
+
+  /**
+   * Aborted when the agent loses the control that it has, or had under `epoch`; the reason is the state after it. An
+   * agent without control has nothing to lose.
+   */
+  watch(sessionId: string, by: Actor): { readonly signal: AbortSignal } & Disposable {
+    const known = this.#get(sessionId);
+    const lost = new AbortController();
+    const { mode, holder, epoch } = known.present;
+    const isDriving = by.kind === "agent" && mode === "AGENT" && holder?.id === by.id;
+    const watch = { agentId: by.id, epoch, lost: (state: ControlState) => lost.abort(new ControlLost(state)) };
+    if (isDriving) known.watches.add(watch);
+    return { signal: lost.signal, [Symbol.dispose]: () => void known.watches.delete(watch) };
+  }
+
+  /** Somebody looks at a session; `input`: and can type. */
+  attach(sessionId: string, viewer: { readonly input: boolean }): Disposable {
+    const known = this.#get(sessionId);
+    const { interactive_when } = this.#parts.workspaces.get(known.birth.workspaceId).settings;
+    const counts = viewer.input || interactive_when === "viewer";
+    return counts ? this.#attendance.enter(sessionId) : { [Symbol.dispose]: () => undefined };
+  }
+
+  /** A hub that knows nothing of what went before, or something else, takes power away first. */
+  async adopted(session: Session, { knewIt }: { readonly knewIt: boolean }): Promise<void> {
+    const known = this.#get(session.sessionId);
+    const knownEpoch = knewIt ? { knownEpoch: known.present.epoch } : {};
+    const answer = await this.#driver(known).control(session.sessionId, { type: "reconnect", ...knownEpoch });
+    this.#learn(session.sessionId, answer);
+    if (answer.state.attended) this.#attendance.linger(session.sessionId);
+    this.#attended(session.sessionId);
+  }
+
+  forget(sessionId: string): void {
+    this.#sessions.delete(sessionId);
+    this.#attendance.forget(sessionId);
+  }
+
+  #fold(event: StoredEvent): void {
+    const { sessionId } = event;
+    const known = this.#sessions.get(sessionId) ?? this.#born(event);
+    if (known === undefined) return;
+    if (event.type === "status") {
+      known.status = (event.payload["status"] as SessionStatus | undefined) ?? known.status;
+      if (known.status === "closed") this.#attendance.forget(sessionId);
+    } else {
+      this.#foldControl(known, event);
+    }
+    wake(known);
+  }
+
+  #foldControl(known: Controlled, event: StoredEvent): void {
+    const before = known.folded;
+    const position = event.position ?? known.foldedTo;
+    known.folded = applyControl(before, event) ?? before;
+    known.foldedTo = position;
+    if (before.mode === "AGENT" && before.holder !== null && !isSameDriver(before, known.folded)) {
+      known.lostAt.set(before.holder.id, { cursor: event.cursor ?? 0, position });
+    }
+    if (position < known.presentTo) {
+      if (known.folded.epoch !== before.epoch) this.#tellLosses(known, known.folded);
+      return;
+    }
+    this.#becomes(known, known.folded, position);
+  }
+
+  #born({ payload, sessionId }: StoredEvent): Controlled | undefined {
+    const { session: birth } = payload as { readonly session?: SessionBirth };
+    if (birth === undefined) return undefined;
+    const state = initialControl(birth.interactive);
+    const places = { folded: state, foldedTo: 0, present: state, presentTo: 0 };
+    const known = { birth, status: "created", ...places, lostAt: new Map(), watches: new Set(), waiting: new Set() };
+    this.#sessions.set(sessionId, known as Controlled);
+    return known as Controlled;
+  }
+
+  #learn(sessionId: string, { state, position }: ControlAnswer): void {
+    const known = this.#sessions.get(sessionId);
+    if (known === undefined || position < known.presentTo || state.epoch < known.present.epoch) return;
+    this.#becomes(known, state, position);
+    wake(known);
+  }
+
+  #becomes(known: Controlled, state: ControlState, position: number): void {
+    const before = known.present;
+    known.present = state;
+    known.presentTo = position;
+    if (state.epoch !== before.epoch) this.#tellLosses(known, state, before);
+  }
+
+  #tellLosses(known: Controlled, state: ControlState, before?: ControlState): void {
+    for (const watch of known.watches) {
+      if (watch.epoch >= state.epoch || (state.mode === "AGENT" && state.holder?.id === watch.agentId)) continue;
+      known.watches.delete(watch);
+      watch.lost(state);
+    }
+    if (before?.mode !== "AGENT" || before.holder === null || isSameDriver(before, state)) return;
+    const loss = { sessionId: known.birth.sessionId, agentId: before.holder.id, state };
+    for (const listener of this.#losses) listener(loss);
+  }
+
+  #attended(sessionId: string): void {
+    const known = this.#sessions.get(sessionId);
+    if (known === undefined || known.status === "closed") return;
+    const attended = known.birth.interactive || this.#attendance.isAttended(sessionId);
+    const { on_viewer } = this.#parts.workspaces.get(known.birth.workspaceId).settings;
+    const instead = on_viewer === "safe_interrupt" ? ({ instead: "safe_interrupt" } as const) : {};
+    if (attended === known.present.attended) return;
+    this.change(sessionId, { type: "attended", attended, ...instead }).catch((error: unknown) => {
+      this.#parts.logger.warn("a gate was not told who is there", { session: sessionId, error });
+    });
+  }
+
+  async #whenRunning(known: Controlled): Promise<void> {
+    const never = new AbortController().signal;
+    while (known.status === "created") await woken(known.waiting, never);
+  }
+
+  #refuseClosed({ status, birth }: Controlled, what: string): void {
+    if (status !== "closed") return;
+    throw new AppError("invalid_transition", { detail: `A session that is closed can't ${what}`, id: birth.sessionId });
+  }
+
+  #driver({ birth }: Controlled): SessionDriver {
+    const driver = this.#parts.drivers.find((it) => it.kind === birth.kind && it.hostId === birth.hostId);
+    if (driver === undefined) throw new AppError("kind_unavailable", { kind: birth.kind, hostId: birth.hostId });
+    return driver;
+  }
+
+  #get(sessionId: string): Controlled {
+    const known = this.#sessions.get(sessionId);
+    if (known === undefined) throw new AppError("not_found", { what: "session", id: sessionId });
+    return known;
+  }
+}
+
+export type Grant = {
+  readonly agentId?: string | undefined;
+  readonly leaseSeconds: number;
+  readonly note?: string | undefined;
+  readonly attend: boolean;
+};
+
+export type Release = {
+  readonly note?: string | undefined;
+  readonly leaseSeconds?: number | undefined;
+  readonly agentId?: string | undefined;
+};
+
+/** Why a call of an agent ended before its time. */
+export class ControlLost extends Error {
+  override readonly name = "ControlLost";
+  readonly state: ControlState;
+
+  constructor(state: ControlState) {
+    super("control was lost");
+    this.state = state;
+  }
+}
+
+const GRACE_MS = 30_000;
+
+function isSameDriver(before: ControlState, after: ControlState): boolean {
+  return after.mode === "AGENT" && after.holder?.id === before.holder?.id;
+}
+
+function wake({ waiting }: Controlled): void {
+  for (const resolve of waiting) resolve();
+}

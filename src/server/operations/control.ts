@@ -1,0 +1,62 @@
+/** Control (seed 000): input → one call of the control desk → the state after it. */
+import type { Actor } from "../../domain/actor.ts";
+import { describeControl } from "../../domain/control-record.ts";
+import type { ControlState } from "../../domain/control-state.ts";
+import type { ControlChanges } from "../../hub/control-changes.ts";
+import type { ControlDesk } from "../../hub/control-desk.ts";
+import type { ControlAnswer } from "../../hub/ports.ts";
+import { Control } from "../../protocol/control.ts";
+import type { Handlers } from "../dispatcher.ts";
+
+export type ControlDesks = { readonly control: ControlDesk; readonly changes: ControlChanges };
+
+/** From the gate's answer to the log's record of it. */
+const RECORDED_MS = 2_000;
+
+export function controlHandlers({ control, changes }: ControlDesks) {
+  const told = async (sessionId: string, change: Promise<ControlAnswer>): Promise<Control> =>
+    controlOf(sessionId, (await change).state);
+  return {
+    "control.get": async ({ sessionId }, { caller }) => ({
+      ...controlOf(sessionId, control.state(sessionId)),
+      ...given(await changes.since(sessionId, caller.actor)),
+    }),
+    "control.user_intent": ({ sessionId, intent, scope }, { caller }) =>
+      told(sessionId, control.intent(sessionId, { intent, scope }, caller.actor)),
+    "control.grant": ({ sessionId, agent_id: agentId, lease_seconds: leaseSeconds, note, attend }, { caller }) =>
+      told(sessionId, control.grant(sessionId, { agentId, leaseSeconds, note, attend }, caller.actor)),
+    "control.renew": ({ sessionId, epoch, lease_seconds: leaseSeconds }, { caller }) =>
+      told(sessionId, control.change(sessionId, { type: "renew", by: agent(caller.actor), epoch, leaseSeconds })),
+    "control.take": ({ sessionId }, { caller }) =>
+      told(sessionId, control.change(sessionId, { type: "take", by: person(caller.actor) })),
+    "control.release": ({ sessionId, note, lease_seconds: leaseSeconds, agent_id: agentId }, { caller }) =>
+      told(sessionId, control.release(sessionId, { note, leaseSeconds, agentId }, caller.actor)),
+    "control.request": ({ sessionId, reason }, { caller }) =>
+      told(sessionId, control.change(sessionId, { type: "request", by: agent(caller.actor), reason })),
+    "control.decline": ({ sessionId }, { caller }) =>
+      told(sessionId, control.change(sessionId, { type: "decline", by: person(caller.actor) })),
+    "control.wait": async ({ sessionId, timeout_ms: timeoutMs }, { caller, signal }) => {
+      const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+      await control.awaitControl(sessionId, caller.actor.id, until);
+      await control.recorded(sessionId, AbortSignal.any([signal, AbortSignal.timeout(RECORDED_MS)]));
+      const state = controlOf(sessionId, control.state(sessionId));
+      return { ...state, ...given(await changes.since(sessionId, caller.actor)) };
+    },
+    "control.safe_point": async ({ sessionId, step, sequence }, { caller }) => {
+      const point = { type: "safe_point", by: agent(caller.actor), step, sequence } as const;
+      const { action = "STOP", state } = await control.change(sessionId, point);
+      return { action, step, sequence, control: controlOf(sessionId, state) };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function controlOf(sessionId: string, state: ControlState): Control {
+  return Control.parse({ session_id: sessionId, ...describeControl(state) });
+}
+
+function given(changed: Control["changed"]): { readonly changed?: NonNullable<Control["changed"]> } {
+  return changed === undefined ? {} : { changed };
+}
+
+const agent = ({ id }: Actor) => ({ kind: "agent", id }) as const;
+const person = ({ id }: Actor) => ({ kind: "person", id }) as const;
