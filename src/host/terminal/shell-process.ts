@@ -7,6 +7,7 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Size } from "../../domain/session-frame.ts";
+import { launched, type Launched, type LauncherName } from "./launcher.ts";
 import { voluntarySwitches } from "./probe/processes.ts";
 import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
 import type { TtyModes } from "./probe/tty.ts";
@@ -16,6 +17,7 @@ import { PtyWriter } from "./pty-writer.ts";
 import type { PtyExit, PtyListener } from "./pty.ts";
 import { Pty } from "./pty.ts";
 import { sendSignal } from "./send-signal.ts";
+import type { Tracking } from "./stop-order.ts";
 import type { ShellFamily, ShellLaunch } from "./shells/shell.ts";
 import { prepareShell } from "./shells/shell.ts";
 
@@ -28,6 +30,8 @@ export type ShellOptions = {
   readonly directory: string;
   /** Called before the first byte. */
   readonly onNonce: (nonce: string) => void;
+  /** Default: the best that this machine has. */
+  readonly launcher?: LauncherName | undefined;
 };
 
 export class ShellProcess {
@@ -39,13 +43,15 @@ export class ShellProcess {
   readonly #pty: Pty;
   readonly #writer: PtyWriter;
   readonly #commandLine: string;
+  readonly #tracking: () => Tracking;
   #gone = false;
 
-  private constructor(launch: ShellLaunch, directory: string, start: Starter) {
+  private constructor(launch: ShellLaunch, launched: Launched, directory: string, start: Starter) {
     const exited = Promise.withResolvers<PtyExit>();
     this.exited = exited.promise;
     this.family = launch.family;
     this.directory = directory;
+    this.#tracking = launched.tracking;
     this.#commandLine = [launch.file, ...launch.args, ""].join("\0");
     this.#pty = start((exit) => {
       this.#gone = true;
@@ -63,13 +69,14 @@ export class ShellProcess {
     const nonce = randomBytes(16).toString("hex");
     const { shell, env, cwd, size } = options;
     const launch = await prepareShell({ shell, directory, nonce, env });
+    const program = await launched(launch, directory, options.launcher);
     options.onNonce(nonce);
-    return new ShellProcess(launch, directory, (onExit) => {
+    return new ShellProcess(launch, program, directory, (onExit) => {
       const exit = (it: PtyExit): void => {
         listener.exit(it);
         onExit(it);
       };
-      const { file, args, env: environment } = launch;
+      const { file, args, env: environment } = program;
       const data = (bytes: Buffer): void => listener.data(bytes);
       const read = (count: number): void => listener.read?.(count);
       return new Pty({ file, args, env: environment, cwd, size }, { read, data, exit });
@@ -86,6 +93,11 @@ export class ShellProcess {
 
   get waiting(): number {
     return this.#writer.waiting;
+  }
+
+  /** How completely what it starts can be found. */
+  get tracking(): Tracking {
+    return this.#tracking();
   }
 
   get atPrompt(): boolean {
