@@ -39,6 +39,7 @@ export class BlockTracker {
   /** The block that is told of, and up to where. */
   #open: { readonly blockId: string; readonly cursor: number } | undefined;
   #delta: NodeJS.Timeout | undefined;
+  #endsTold = 0;
   #asking: NodeJS.Timeout | NodeJS.Immediate | undefined;
 
   constructor(options: BlockTrackerOptions) {
@@ -87,7 +88,13 @@ export class BlockTracker {
     this.#blocks.cancel();
   }
 
+  /** How often the shell has said that it is done with a command. */
+  get endsTold(): number {
+    return this.#endsTold;
+  }
+
   mark(mark: Mark): void {
+    if (mark.kind === "command_done" || mark.kind === "prompt_start") this.#endsTold += 1;
     this.#tell(this.#blocks.mark(mark, this.#place()));
     if (!this.#blocks.awaitsKernel || this.#asking !== undefined) return;
     this.#asking = setImmediate(() => this.#ask(0));

@@ -5,13 +5,23 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { constants } from "node:os";
 import { join } from "node:path";
 import type { Size } from "../../domain/session-frame.ts";
 import { launched, type Launched, type LauncherName } from "./launcher.ts";
-import { voluntarySwitches } from "./probe/processes.ts";
+import { blockedCallOfMain } from "./probe/blocked.ts";
+import { ignoresSignal, voluntarySwitches } from "./probe/processes.ts";
 import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
 import type { TtyModes } from "./probe/tty.ts";
-import { foregroundGroup, readTtyModes, unreadInput } from "./probe/tty.ts";
+import {
+  flushInput,
+  foregroundGroup,
+  readSettings,
+  readTtyModes,
+  unreadInput,
+  unreadOutput,
+  writeSettings,
+} from "./probe/tty.ts";
 import { ProcessTree } from "./process-tree.ts";
 import { PtyWriter } from "./pty-writer.ts";
 import type { PtyExit, PtyListener } from "./pty.ts";
@@ -44,6 +54,8 @@ export class ShellProcess {
   readonly #writer: PtyWriter;
   readonly #commandLine: string;
   readonly #tracking: () => Tracking;
+  /** As the terminal was when it began. */
+  readonly #settings: Uint8Array | undefined;
   #gone = false;
 
   private constructor(launch: ShellLaunch, launched: Launched, directory: string, start: Starter) {
@@ -61,6 +73,7 @@ export class ShellProcess {
     });
     this.#writer = new PtyWriter(this.#pty);
     this.pid = this.#pty.pid;
+    this.#settings = readSettings(this.#pty.fd);
   }
 
   static async start(options: ShellOptions, listener: PtyListener): Promise<ShellProcess> {
@@ -132,6 +145,16 @@ export class ShellProcess {
     }
   }
 
+  /** Blocked in a read, of a terminal or of anything else. */
+  get isReading(): boolean {
+    return blockedCallOfMain(this.pid)?.call === "read";
+  }
+
+  /** `trap '' INT` */
+  get ignoresInterrupt(): boolean {
+    return ignoresSignal(this.pid, constants.signals.SIGINT);
+  }
+
   get cwd(): string | undefined {
     try {
       return readlinkSync(`/proc/${this.pid}/cwd`);
@@ -159,6 +182,29 @@ export class ShellProcess {
   /** Drops what is typed and not taken yet. */
   cancelInput(): number {
     return this.#writer.cancel();
+  }
+
+  /** Drops what the terminal has taken and nobody has read. */
+  flushInput(): void {
+    if (this.open) flushInput(this.#pty);
+  }
+
+  /** Nothing that was written waits to be read by us. */
+  get outputIsRead(): boolean {
+    return !this.open || unreadOutput(this.fd) === 0;
+  }
+
+  /** For a shell without a line editor: others set their terminal themselves. */
+  restoreSettings(): void {
+    if (this.open && this.#settings !== undefined) writeSettings(this.fd, this.#settings);
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (!this.#gone) sendSignal(this.pid, signal);
   }
 
   /** Itself and everything that it has started. */

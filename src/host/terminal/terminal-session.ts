@@ -51,6 +51,10 @@ class TerminalSession implements HostedSession {
     this.#shellName = terminal.shell;
   }
 
+  get processId(): number | undefined {
+    return this.#terminal.over ? undefined : this.#terminal.shell.pid;
+  }
+
   pause(): void {
     this.#terminal.pause();
   }

@@ -26,6 +26,23 @@ export function readTtyState(fd: number): TtyState | undefined {
   };
 }
 
+/** All that a terminal is set to; undefined when `fd` is none. */
+export function readSettings(fd: number): Uint8Array | undefined {
+  const attributes = new Uint8Array(TERMIOS_BYTES);
+  return tcgetattr(fd, attributes) === 0 ? attributes : undefined;
+}
+
+/** Of the slave, set through the master. */
+export function writeSettings(fd: number, settings: Uint8Array): boolean {
+  return tcsetattr(fd, TCSANOW, settings) === 0;
+}
+
+/** Bytes that a master would give now. */
+export function unreadOutput(fd: number): number {
+  const answer = [0];
+  return ioctl(fd, FIONREAD, answer) === 0 ? (answer[0] ?? 0) : 0;
+}
+
 /** `fd` is a master, or this process's own terminal. */
 export function foregroundGroup(fd: number): number | undefined {
   const group = tcgetpgrp(fd);
@@ -43,9 +60,14 @@ export function slaveDevice(number: number): number {
   return (SLAVE_MAJOR << 8) | (number & 0xff) | ((number & ~0xff) << 12);
 }
 
-/** Drops what was typed and not yet read. On the master it would drop output instead. */
-export function flushInput(slavePath: string): boolean {
-  return withTerminal(slavePath, constants.O_RDWR, (fd) => tcflush(fd, TCIFLUSH) === 0) ?? false;
+/**
+ * Drops what was typed and not yet read: first what is on its way to the line discipline, which only the master's
+ * output queue names, then what the line discipline holds, which only the slave's input queue does.
+ */
+export function flushInput({ fd: master, slavePath }: { readonly fd: number; readonly slavePath: string }): boolean {
+  const onItsWay = tcflush(master, TCOFLUSH) === 0;
+  const held = withTerminal(slavePath, constants.O_RDWR, (fd) => tcflush(fd, TCIFLUSH) === 0) ?? false;
+  return onItsWay && held;
 }
 
 /** Bytes a reader would get now: whole lines in canonical mode. */
@@ -95,6 +117,8 @@ const ISIG = 1;
 const ICANON = 2;
 const ECHO = 8;
 const TCIFLUSH = 0;
+const TCOFLUSH = 1;
+const TCSANOW = 0;
 const FIONREAD = 0x541b;
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
@@ -105,6 +129,11 @@ const SLAVE_MAJOR_LAST = 143;
 const libc = koffi.load(null);
 const tcgetattr = libc.func("int tcgetattr(int fd, _Out_ uint8_t *attributes)") as (
   fd: number,
+  attributes: Uint8Array,
+) => number;
+const tcsetattr = libc.func("int tcsetattr(int fd, int when, const uint8_t *attributes)") as (
+  fd: number,
+  when: number,
   attributes: Uint8Array,
 ) => number;
 const tcgetpgrp = libc.func("int tcgetpgrp(int fd)") as (fd: number) => number;
