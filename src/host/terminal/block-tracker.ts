@@ -109,6 +109,11 @@ export class BlockTracker {
     }, DELTA_MS);
   }
 
+  /** The kernel says so, asked by somebody else; it counts if the marks say so too. */
+  confirm(): void {
+    this.#tell(this.#blocks.confirm(this.#place()));
+  }
+
   /** The kernel alone says so, at a quiet point. */
   kernelPrompt(): void {
     this.#tell(this.#blocks.kernelPrompt(this.#place(), this.#options.shellCwd()));

@@ -18,9 +18,9 @@ import {
   foregroundGroup,
   readSettings,
   readTtyModes,
+  restoreLineModes,
   unreadInput,
   unreadOutput,
-  writeSettings,
 } from "./probe/tty.ts";
 import { ProcessTree } from "./process-tree.ts";
 import { PtyWriter } from "./pty-writer.ts";
@@ -194,9 +194,9 @@ export class ShellProcess {
     return !this.open || unreadOutput(this.fd) === 0;
   }
 
-  /** For a shell without a line editor: others set their terminal themselves. */
-  restoreSettings(): void {
-    if (this.open && this.#settings !== undefined) writeSettings(this.fd, this.#settings);
+  /** Not while a line editor has set its own. */
+  restoreLineModes(): void {
+    if (this.open && this.#settings !== undefined) restoreLineModes(this.fd, this.#settings);
   }
 
   get gone(): boolean {

@@ -34,6 +34,9 @@ export async function stopNow(terminal: Terminal, order: StopOrder): Promise<Sto
   };
 }
 
+type Running = "the person's" | "what can be interrupted" | "what can't";
+type Choice = { readonly chooses: (child: ProcessStat) => boolean; readonly isShells: boolean };
+
 class Stop {
   readonly #terminal: Terminal;
   readonly #shell: ShellProcess;
@@ -55,10 +58,11 @@ class Stop {
   }
 
   async run(): Promise<void> {
-    const { sweep, atPrompt, done, mayObey } = reserve.during(() => this.#begin());
-    this.#terminal.blocks.cancel();
+    const { sweep, atPrompt, done, shellRuns } = reserve.during(() => this.#begin());
     if (!done) await this.#finish(sweep);
-    if (mayObey) {
+    if (shellRuns === "the person's") return this.#shell.signal("SIGCONT");
+    this.#terminal.blocks.cancel();
+    if (shellRuns === "what can be interrupted") {
       await this.#outputRead();
       this.#resetModes(atPrompt);
       if (await this.#comesToPrompt(sweep)) return;
@@ -76,21 +80,24 @@ class Stop {
   }
 
   /** The shell stands still before anything under it dies: else it would go on to its next command. */
-  #begin(): { readonly sweep: Sweep; readonly atPrompt: boolean; readonly done: boolean; readonly mayObey: boolean } {
+  #begin(): { readonly sweep: Sweep; readonly atPrompt: boolean; readonly done: boolean; readonly shellRuns: Running } {
     const shell = this.#shell;
     const { blocks } = this.#terminal;
     const { atPrompt, isItself } = shell;
+    const idle = atPrompt && blocks.refusal === undefined;
+    const obeys = isItself && (idle || !this.#isDeaf());
     shell.signal("SIGSTOP");
     shell.flushInput();
-    const idle = atPrompt && blocks.refusal === undefined;
-    const mayObey = isItself && (idle || !this.#isDeaf());
-    if (!isItself) this.#became.push({ pid: shell.pid, program: readStat(shell.pid)?.program ?? "" });
-    if (mayObey && !idle) {
+    const { chooses, isShells } = this.#choice(atPrompt);
+    if (isShells && obeys && !idle) {
       shell.signal("SIGINT");
       blocks.touch(CTRL_C);
     }
-    const sweep = this.#sweep(this.#order.scope === "all" ? () => true : this.#agents(atPrompt));
-    return { sweep, atPrompt, done: sweep.strike(TURN_MS), mayObey };
+    if (isShells && !isItself) this.#became.push({ pid: shell.pid, program: readStat(shell.pid)?.program ?? "" });
+    const sweep = this.#sweep(chooses);
+    const done = sweep.strike(TURN_MS);
+    const stopped = obeys ? "what can be interrupted" : "what can't";
+    return { sweep, atPrompt, done, shellRuns: isShells ? stopped : "the person's" };
   }
 
   /**
@@ -118,10 +125,16 @@ class Stop {
     return sweep;
   }
 
-  #agents(atPrompt: boolean): (child: ProcessStat) => boolean {
-    const { agentTimes, drivesForeground } = this.#order;
-    const foreground = drivesForeground && !atPrompt ? this.#foreground() : () => false;
-    return (child) => agentTimes.some((period) => holds(period, child.startedAt)) || foreground(child);
+  /** `isShells`: what the shell itself does is to be stopped too, and not only what runs beside it. */
+  #choice(atPrompt: boolean): Choice {
+    const { agentTimes, drivesForeground, scope } = this.#order;
+    if (scope === "all") return { chooses: () => true, isShells: true };
+    const isAgents = (child: ProcessStat): boolean => agentTimes.some((period) => holds(period, child.startedAt));
+    if (atPrompt) return { chooses: isAgents, isShells: drivesForeground };
+    const isInFront = this.#foreground();
+    if (drivesForeground) return { chooses: (child) => isAgents(child) || isInFront(child), isShells: true };
+    const children = statsOf(childrenFinder()(this.#shell.pid));
+    return { chooses: isAgents, isShells: children.some((child) => isInFront(child) && isAgents(child)) };
   }
 
   /** Whether a child of the shell is the job in front, or what that job was started by. */
@@ -149,9 +162,10 @@ class Stop {
   /** At its prompt the screen is the shell's: its line editor has modes of its own. */
   #resetModes(atPrompt: boolean): void {
     const { altScreen, mouse, focus } = this.#terminal.path.modes;
-    if (!atPrompt) this.#terminal.resetModes(MODES_RESET);
-    else if (altScreen || mouse || focus) this.#terminal.resetModes(SCREEN_RESET);
-    if (!atPrompt && this.#shell.family === "dash") this.#shell.restoreSettings();
+    if (!atPrompt) {
+      this.#terminal.resetModes(MODES_RESET);
+      this.#shell.restoreLineModes();
+    } else if (altScreen || mouse || focus) this.#terminal.resetModes(SCREEN_RESET);
   }
 
   /** Lets the shell go on, with the interrupt before anything else. */
@@ -186,16 +200,17 @@ class Stop {
     const shell = this.#shell;
     return reserve.during(() => {
       if (!shell.atPrompt || (shell.waits ?? -1) === waitsBefore) return false;
+      blocks.confirm();
       return blocks.integration !== "marks" || blocks.refusal === undefined;
     });
   }
 
   /** The terminal's end takes the person's jobs too; they are told as killed. */
   async #replaceShell(): Promise<void> {
-    this.#shell.signal("SIGSTOP");
-    const all = this.#sweep(() => true);
-    reserve.during(() => all.strike(TURN_MS));
-    await this.#finish(all);
+    if (!this.#shell.gone) {
+      this.#shell.signal("SIGSTOP");
+      await this.#finish(this.#sweep(() => true));
+    }
     const respawned = reserve.throughout(() => this.#terminal.respawn(this.#order.by ?? SYSTEM));
     // A disk that hangs must not keep the receipt; a session that can't have another shell tells its end.
     await Promise.race([respawned.catch(() => undefined), delay(RESPAWN_MS)]);

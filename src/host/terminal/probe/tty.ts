@@ -32,9 +32,15 @@ export function readSettings(fd: number): Uint8Array | undefined {
   return tcgetattr(fd, attributes) === 0 ? attributes : undefined;
 }
 
-/** Of the slave, set through the master. */
-export function writeSettings(fd: number, settings: Uint8Array): boolean {
-  return tcsetattr(fd, TCSANOW, settings) === 0;
+/** Gives the slave of a master the line modes of `settings`: what programs change while they own the screen. */
+export function restoreLineModes(fd: number, settings: Uint8Array): boolean {
+  const now = readSettings(fd);
+  if (now === undefined) return false;
+  const [current, wanted] = [new DataView(now.buffer), new DataView(settings.buffer)];
+  for (const [at, mask] of LINE_MODES) {
+    current.setUint32(at, (current.getUint32(at, true) & ~mask) | (wanted.getUint32(at, true) & mask), true);
+  }
+  return tcsetattr(fd, TCSANOW, now) === 0;
 }
 
 /** Bytes that a master would give now. */
@@ -110,6 +116,15 @@ export function processGroup(pid: number): number | undefined {
 // asm-generic: the same on x86-64 and arm64.
 const TERMIOS_BYTES = 64;
 const LFLAG_AT = 12;
+/**
+ * ISTRIP INLCR IGNCR ICRNL; OPOST ONLCR OCRNL; ISIG ICANON ECHO ECHOE ECHOK ECHONL NOFLSH ECHOCTL ECHOKE IEXTEN. Not
+ * flow control, nor the keys: those are set by people.
+ */
+const LINE_MODES = [
+  [0, 0x1e0],
+  [4, 0xd],
+  [LFLAG_AT, 0x8afb],
+] as const;
 const CC_AT = 17;
 const VTIME = 5;
 const VMIN = 6;
