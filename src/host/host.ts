@@ -13,8 +13,9 @@ import type { OpenSession, Reply, SessionRequest, StartMessage } from "./hosted-
 import { CarriedSession } from "./link/carried-session.ts";
 import { FrameSender } from "./link/frame-sender.ts";
 import type { HubConnection } from "./link/hub-connection.ts";
+import { isBelow } from "./link/ancestry.ts";
 import { takeInstanceLock } from "./link/instance-lock.ts";
-import { type AfterHello, LinkServer } from "./link/link-server.ts";
+import { type AfterHello, LinkServer, type Peer } from "./link/link-server.ts";
 import { RequestParts } from "./link/request-parts.ts";
 import type { SpoolLimits } from "./spool.ts";
 
@@ -23,7 +24,7 @@ export type HostOptions = {
   readonly directory: string;
   readonly hostId: string;
   readonly openSession: OpenSession;
-  readonly peerUid: (socket: Socket) => number;
+  readonly peerOf: (socket: Socket) => Peer;
   readonly logger: Logger;
   /** How long it stays without a session and without a hub. */
   readonly idleMs?: number | undefined;
@@ -62,7 +63,8 @@ export class Host {
     host.#unlock = unlock;
     host.#server = await LinkServer.listen({
       path: join(options.directory, "link.sock"),
-      peerUid: options.peerUid,
+      peerOf: options.peerOf,
+      isInside: (pid) => isBelow(pid, host.#processes()),
       logger: options.logger,
       welcome: () => host.#introduction(),
       listener: {
@@ -104,6 +106,11 @@ export class Host {
   #introduction() {
     const { hostId } = this.#options;
     return { host_id: hostId, pid: process.pid, instance: this.#instance, sessions: [...this.#sessions.keys()] };
+  }
+
+  /** Of the sessions: what each began with. */
+  #processes(): ReadonlySet<number> {
+    return new Set([...this.#sessions.values()].flatMap((it) => it.processId ?? []));
   }
 
   #hubCame(data: HubConnection): void {

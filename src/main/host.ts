@@ -75,7 +75,7 @@ async function serve({ dataDir, idleMs }: HostSettings, composition: HostComposi
     directory,
     hostId: LOCAL_HOST_ID,
     openSession: await composition.openSession({ directory, logger }),
-    peerUid: (socket) => peerOf(socket).uid,
+    peerOf,
     logger,
     idleMs,
     spoolLimits: composition.spoolLimits,

@@ -1,4 +1,7 @@
 /** What a program in a terminal may try; the host and everybody else's terminals go on. */
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { AppError } from "../../src/protocol/errors.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
@@ -71,4 +74,40 @@ test("[SCR-29] counts without measure in one terminal leave the screens of other
   const { lines } = await hub.agent.pty.read_screen({ conversation_id: "victim" });
 
   expect(lines.join("\n")).toContain("here");
+});
+
+/** Says HELLO to the host as a hub does, and prints what comes: a WELCOME, or nothing and the end. */
+const HELLO = `
+  const head = Buffer.from(JSON.stringify({ type: "HELLO", versions: [1, 2, 3], channel: "control", hub: "thief" }));
+  const lengths = Buffer.alloc(8);
+  lengths.writeUInt32BE(head.length + 4, 0);
+  lengths.writeUInt32BE(head.length, 4);
+  const socket = require("net").connect(process.argv[1], () => socket.write(Buffer.concat([lengths, head])));
+  let answer = "";
+  socket.on("data", (bytes) => { answer += bytes; socket.destroy(); });
+  socket.on("error", () => undefined);
+  socket.on("close", () => console.log(answer.includes("WELCOME") ? "wel" + "come" : "re" + "fused"));
+`;
+
+test.each([
+  { where: "a command", before: "" },
+  { where: "a session of its own", before: "setsid -w " },
+  { where: "an orphan", before: "setsid -f " },
+])("[HST-22] the host doesn't listen to $where inside a session", async ({ where, before }) => {
+  const script = join(hub.dataDir, "hello.cjs");
+  writeFileSync(script, `process.argv.splice(1, 1);${HELLO}`);
+  const socket = join(hub.dataDir, "host", "link.sock");
+
+  const inside = await run(`hello from ${where}`, `${before}${process.execPath} ${script} ${socket}; sleep 1`);
+
+  expect(inside.output).toContain("refused");
+  expect(inside.output).not.toContain("welcome");
+});
+
+test("[HST-22] the same words from outside are heard", async () => {
+  await run("somebody", "true");
+
+  const outside = execFileSync(process.execPath, ["-e", HELLO, join(hub.dataDir, "host", "link.sock")]);
+
+  expect(outside.toString()).toBe("welcome\n");
 });

@@ -35,6 +35,10 @@ export class CarriedSession {
     this.#opened.promise.catch(() => undefined);
   }
 
+  get processId(): number | undefined {
+    return this.#session?.processId;
+  }
+
   emit(frame: SessionFrame): void {
     if (this.#exitOrder !== undefined) return;
     this.#spool.push(frameMessage(this.#options.sessionId, frame));

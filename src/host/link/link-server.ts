@@ -20,10 +20,14 @@ export type HubListener = {
   readonly message: (message: AfterHello, body: Uint8Array, from: HubConnection) => void;
 };
 
+export type Peer = { readonly pid: number; readonly uid: number };
+
 export type LinkServerOptions = {
   readonly path: string;
-  /** The uid at the other end, by the kernel's word. */
-  readonly peerUid: (socket: Socket) => number;
+  /** Who is at the other end, by the kernel's word. */
+  readonly peerOf: (socket: Socket) => Peer;
+  /** Whether a process runs inside a session of this host, or can't be told not to. */
+  readonly isInside: (pid: number) => boolean;
   readonly welcome: () => Welcome;
   readonly listener: HubListener;
   readonly logger: Logger;
@@ -66,8 +70,9 @@ export class LinkServer {
   }
 
   #accept(socket: Socket): void {
-    if (!this.#isOwner(socket)) {
-      this.#options.logger.warn("a connection of another user was refused");
+    const refusal = this.#refusalOf(socket);
+    if (refusal !== undefined) {
+      this.#options.logger.warn(refusal);
       socket.destroy();
       return;
     }
@@ -92,11 +97,14 @@ export class LinkServer {
     this.#connections.add(connection);
   }
 
-  #isOwner(socket: Socket): boolean {
+  #refusalOf(socket: Socket): string | undefined {
     try {
-      return this.#options.peerUid(socket) === process.geteuid?.();
+      const { pid, uid } = this.#options.peerOf(socket);
+      if (uid !== process.geteuid?.()) return "a connection of another user was refused";
+      // What runs in a session is what a hub governs: it must not become one.
+      return this.#options.isInside(pid) ? "a connection from inside a session was refused" : undefined;
     } catch {
-      return false;
+      return "a connection of nobody knows whom was refused";
     }
   }
 

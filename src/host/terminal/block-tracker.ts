@@ -42,6 +42,7 @@ export class BlockTracker {
   /** The block that is told of, and up to where. */
   #open: { readonly blockId: string; readonly cursor: number } | undefined;
   #delta: NodeJS.Timeout | undefined;
+  #endsTold = 0;
   #asking: NodeJS.Timeout | NodeJS.Immediate | undefined;
 
   constructor(options: BlockTrackerOptions) {
@@ -90,7 +91,13 @@ export class BlockTracker {
     this.#blocks.cancel();
   }
 
+  /** How often the shell has said that it is done with a command. */
+  get endsTold(): number {
+    return this.#endsTold;
+  }
+
   mark(mark: Mark): void {
+    if (mark.kind === "command_done" || mark.kind === "prompt_start") this.#endsTold += 1;
     this.#tell(this.#blocks.mark(mark, this.#place()));
     if (!this.#blocks.awaitsKernel || this.#asking !== undefined) return;
     this.#asking = setImmediate(() => this.#ask(0));
@@ -103,6 +110,11 @@ export class BlockTracker {
       this.#delta = undefined;
       this.#tellDelta(Math.min(this.#options.frames.cursor, this.#blocks.doneAt ?? Infinity));
     }, DELTA_MS);
+  }
+
+  /** The kernel says so, asked by somebody else; it counts if the marks say so too. */
+  confirm(): void {
+    this.#tell(this.#blocks.confirm(this.#place()));
   }
 
   /** The kernel alone says so, at a quiet point. */

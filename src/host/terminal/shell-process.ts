@@ -5,17 +5,29 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { constants } from "node:os";
 import { join } from "node:path";
 import type { Size } from "../../domain/session-frame.ts";
-import { voluntarySwitches } from "./probe/processes.ts";
+import { launched, type Launched, type LauncherName } from "./launcher.ts";
+import { blockedCallOfMain } from "./probe/blocked.ts";
+import { ignoresSignal, voluntarySwitches } from "./probe/processes.ts";
 import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
 import type { TtyModes } from "./probe/tty.ts";
-import { flushInput, foregroundGroup, readTtyModes, unreadInput } from "./probe/tty.ts";
+import {
+  flushInput,
+  foregroundGroup,
+  readSettings,
+  readTtyModes,
+  restoreLineModes,
+  unreadInput,
+  unreadOutput,
+} from "./probe/tty.ts";
 import { ProcessTree } from "./process-tree.ts";
 import { PtyWriter } from "./pty-writer.ts";
 import type { PtyExit, PtyListener } from "./pty.ts";
 import { Pty } from "./pty.ts";
 import { sendSignal } from "./send-signal.ts";
+import type { Tracking } from "./stop-order.ts";
 import type { ShellFamily, ShellLaunch } from "./shells/shell.ts";
 import { prepareShell } from "./shells/shell.ts";
 
@@ -28,6 +40,8 @@ export type ShellOptions = {
   readonly directory: string;
   /** Called before the first byte. */
   readonly onNonce: (nonce: string) => void;
+  /** Default: the best that this machine has. */
+  readonly launcher?: LauncherName | undefined;
 };
 
 export class ShellProcess {
@@ -39,13 +53,17 @@ export class ShellProcess {
   readonly #pty: Pty;
   readonly #writer: PtyWriter;
   readonly #commandLine: string;
+  readonly #tracking: () => Tracking;
+  /** As the terminal was when it began. */
+  readonly #settings: Uint8Array | undefined;
   #gone = false;
 
-  private constructor(launch: ShellLaunch, directory: string, start: Starter) {
+  private constructor(launch: ShellLaunch, launched: Launched, directory: string, start: Starter) {
     const exited = Promise.withResolvers<PtyExit>();
     this.exited = exited.promise;
     this.family = launch.family;
     this.directory = directory;
+    this.#tracking = launched.tracking;
     this.#commandLine = [launch.file, ...launch.args, ""].join("\0");
     this.#pty = start((exit) => {
       this.#gone = true;
@@ -55,6 +73,7 @@ export class ShellProcess {
     });
     this.#writer = new PtyWriter(this.#pty);
     this.pid = this.#pty.pid;
+    this.#settings = readSettings(this.#pty.fd);
   }
 
   static async start(options: ShellOptions, listener: PtyListener): Promise<ShellProcess> {
@@ -63,13 +82,14 @@ export class ShellProcess {
     const nonce = randomBytes(16).toString("hex");
     const { shell, env, cwd, size } = options;
     const launch = await prepareShell({ shell, directory, nonce, env });
+    const program = await launched(launch, directory, options.launcher);
     options.onNonce(nonce);
-    return new ShellProcess(launch, directory, (onExit) => {
+    return new ShellProcess(launch, program, directory, (onExit) => {
       const exit = (it: PtyExit): void => {
         listener.exit(it);
         onExit(it);
       };
-      const { file, args, env: environment } = launch;
+      const { file, args, env: environment } = program;
       const data = (bytes: Buffer): void => listener.data(bytes);
       const read = (count: number): void => listener.read?.(count);
       return new Pty({ file, args, env: environment, cwd, size }, { read, data, exit });
@@ -86,6 +106,11 @@ export class ShellProcess {
 
   get waiting(): number {
     return this.#writer.waiting;
+  }
+
+  /** How completely what it starts can be found. */
+  get tracking(): Tracking {
+    return this.#tracking();
   }
 
   get atPrompt(): boolean {
@@ -118,6 +143,16 @@ export class ShellProcess {
     } catch {
       return false; // it is gone
     }
+  }
+
+  /** Blocked in a read, of a terminal or of anything else. */
+  get isReading(): boolean {
+    return blockedCallOfMain(this.pid)?.call === "read";
+  }
+
+  /** `trap '' INT` */
+  get ignoresInterrupt(): boolean {
+    return ignoresSignal(this.pid, constants.signals.SIGINT);
   }
 
   get cwd(): string | undefined {
@@ -154,8 +189,26 @@ export class ShellProcess {
   flushInput(): number {
     if (!this.open) return 0;
     const unread = unreadInput(this.#pty.slavePath) ?? 0;
-    flushInput(this.#pty.slavePath);
+    flushInput(this.#pty);
     return unread;
+  }
+
+  /** Nothing that was written waits to be read by us. */
+  get outputIsRead(): boolean {
+    return !this.open || unreadOutput(this.fd) === 0;
+  }
+
+  /** Not while a line editor has set its own. */
+  restoreLineModes(): void {
+    if (this.open && this.#settings !== undefined) restoreLineModes(this.fd, this.#settings);
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (!this.#gone) sendSignal(this.pid, signal);
   }
 
   /** Itself and everything that it has started. */

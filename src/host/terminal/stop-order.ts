@@ -1,4 +1,5 @@
 /** What a stop is told, and what it tells. Rules in docs/spec/stopping.md. */
+import type { Actor } from "../../domain/actor.ts";
 
 /** From `from` to `to`, by `bootTimeMs`; without `to` it lasts. */
 export type Period = { readonly from: number; readonly to?: number | undefined };
@@ -17,6 +18,8 @@ export type StopOrder = {
   /** What the gate dropped before. */
   readonly droppedInputs: number;
   readonly droppedBytes: number;
+  /** Who stopped it. */
+  readonly by?: Actor | undefined;
 };
 
 export type StoppedProcess = { readonly pid: number; readonly program: string };

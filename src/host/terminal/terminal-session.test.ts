@@ -1,9 +1,13 @@
 import { readdirSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
+import * as live from "../../../test/support/live-terminal.ts";
 import { ANN, BOT, closeServices, OpenedTerminal } from "../../../test/support/terminal.ts";
+import { terminate } from "./ending.ts";
 
+const { isAlive, LiveTerminal } = live;
 afterAll(closeServices);
+afterAll(live.closeServices);
 
 test("[PTY-12] every frame is one more than the last, and bytes come before the events that follow them", async () => {
   const terminal = await OpenedTerminal.open();
@@ -180,6 +184,32 @@ test("[PTY-44] terminate ends everything that the session started, then the sess
   expect(terminal.exit).toMatchObject({ reason: "terminated" });
   expect(terminal.frames.at(-1)).toBe(terminal.exit);
   await eventually(() => expect(readdirSync("/proc")).not.toContain(String(pid)));
+});
+
+const LEFT_BEHIND = [
+  "(setsid nohup sleep 1000 >/dev/null 2>&1 &)",
+  "setsid -f sh -c 'trap \"\" HUP TERM; sleep 1000; :'",
+  "sh -c '(env -i setsid sleep 1000 &)'",
+];
+
+test.each(LEFT_BEHIND)("[PTY-44] terminate ends `%s`, which left the shell's session", async (command) => {
+  const opened = await LiveTerminal.open();
+  await opened.command(command);
+  const pids = await opened.running("sleep");
+
+  await terminate(opened.terminal);
+
+  expect(pids.filter(isAlive)).toEqual([]);
+});
+
+test.each(LEFT_BEHIND)("[PTY-41] a respawn ends `%s`, which left the shell's session", async (command) => {
+  const opened = await LiveTerminal.open();
+  await opened.command(command);
+  const pids = await opened.running("sleep");
+
+  await opened.terminal.respawn(ANN);
+
+  await eventually(() => expect(pids.filter(isAlive)).toEqual([]));
 });
 
 test("[PTY-14] a paused session reads nothing, and nothing is lost", async () => {

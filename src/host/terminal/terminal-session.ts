@@ -21,6 +21,8 @@ import { loginEnvironment } from "./login-environment.ts";
 import type { Probe } from "./probe/probe.ts";
 import type { Screens } from "./screen/screens.ts";
 import { submissionOf } from "./shells/shell.ts";
+import { stopNow } from "./stop.ts";
+import type { StopOrder } from "./stop-order.ts";
 import { Terminal } from "./terminal.ts";
 
 export type TerminalServices = {
@@ -51,6 +53,10 @@ class TerminalSession implements HostedSession {
     this.sessionId = start.session_id;
     this.#terminal = terminal.terminal;
     this.#shellName = terminal.shell;
+  }
+
+  get processId(): number | undefined {
+    return this.#terminal.over ? undefined : this.#terminal.shell.pid;
   }
 
   pause(): void {
@@ -108,12 +114,24 @@ class TerminalSession implements HostedSession {
 
   #control(command: ControlChange): Reply {
     const { stick } = this.#terminal;
-    const drove = stick.state.mode === "AGENT";
+    const drivesForeground = stick.state.mode === "AGENT";
     const { action } = stick.command(command);
     if (command.type === "intent" && command.intent === "STOP_NOW") {
-      this.#terminal.stop({ drivesForeground: drove, scope: command.scope ?? "agent" });
+      this.#stop({ drivesForeground, scope: command.scope ?? "agent", by: command.by });
     }
     return { fields: { ...stick.describe(), ...(action === undefined ? {} : { action }) } };
+  }
+
+  /** The gate is shut. Nobody waits for the rest; the receipt is an event. */
+  #stop(order: Pick<StopOrder, "drivesForeground" | "scope" | "by">): void {
+    const { stick, dropped } = this.#terminal;
+    const { agentTimes } = stick;
+    const lost = { droppedInputs: dropped.inputs, droppedBytes: dropped.bytes };
+    this.#terminal.dropped = { inputs: 0, bytes: 0 };
+    stopNow(this.#terminal, { ...order, agentTimes, ...lost }).then(
+      (receipt) => stick.command({ type: "stopped", receipt: { ...receipt } }),
+      (error: unknown) => stick.command({ type: "stopped", receipt: { failed: String(error) } }),
+    );
   }
 
   /** Whoever asked under another epoch is told what it is now. */

@@ -3,7 +3,7 @@
  * It outlives its shells: order and cursor go on when a shell is replaced. Rules in docs/spec/terminal.md.
  */
 import { existsSync } from "node:fs";
-import type { Actor } from "../../domain/actor.ts";
+import { type Actor, SYSTEM } from "../../domain/actor.ts";
 import type { JsonObject } from "../../domain/event.ts";
 import type { SessionFrame, Size } from "../../domain/session-frame.ts";
 import type { GateDevice } from "../gate.ts";
@@ -12,18 +12,19 @@ import { Stick } from "../stick.ts";
 import { BlockTracker } from "./block-tracker.ts";
 import { bootTimeMs } from "./boot-clock.ts";
 import { Frames } from "./frames.ts";
+import type { LauncherName } from "./launcher.ts";
+import { MODES_RESET } from "./modes-reset.ts";
 import { OutputPath } from "./output-path.ts";
 import type { Look, Probe } from "./probe/probe.ts";
 import { PromptWatch } from "./prompt-watch.ts";
 import { Prompts } from "./prompts.ts";
 import type { PtyExit } from "./pty.ts";
 import { QuietClock } from "./quiet-clock.ts";
+import { reserve } from "./reserve.ts";
 import { LazyScreen } from "./screen/lazy-screen.ts";
 import type { Screens } from "./screen/screens.ts";
 import { SecretLine } from "./secret-line.ts";
 import { ShellProcess } from "./shell-process.ts";
-import { stopNow } from "./stop.ts";
-import type { StopOrder } from "./stop-order.ts";
 
 export type TerminalOptions = {
   readonly sessionId: string;
@@ -34,6 +35,7 @@ export type TerminalOptions = {
   /** Private to this session; gone with it. */
   readonly directory: string;
   readonly redaction: "on" | "off";
+  readonly launcher?: LauncherName | undefined;
   readonly probe: () => Promise<Probe>;
   readonly screens: () => Promise<Screens>;
   readonly emit: (frame: SessionFrame) => void;
@@ -59,12 +61,14 @@ export class Terminal implements GateDevice {
   #paused = false;
   #replacing = false;
   #respawning: Promise<void> | undefined;
+  #stops = 0;
   /** Bytes read from its terminals, marks included: the terminal has moved if this has. */
   #received = 0;
   #endReason = "exited";
   #endAfter: Promise<void> | undefined;
   #over = false;
-  #dropped = { inputs: 0, bytes: 0 };
+  /** What the last loss of control dropped. */
+  dropped = { inputs: 0, bytes: 0 };
   /** How often the shell had gone to wait when the last input went in. */
   #waitsAtInput: number | undefined;
 
@@ -107,6 +111,7 @@ export class Terminal implements GateDevice {
   }
 
   static async start(options: TerminalOptions): Promise<Terminal> {
+    reserve.fill();
     const terminal = new Terminal(options);
     // A replay must know the size from the first byte on.
     terminal.frames.event("resize", { cols: options.size.cols, rows: options.size.rows });
@@ -131,11 +136,6 @@ export class Terminal implements GateDevice {
 
   get size(): Size {
     return this.#size;
-  }
-
-  /** What the last loss of control dropped. */
-  get dropped(): { readonly inputs: number; readonly bytes: number } {
-    return this.#dropped;
   }
 
   get cursor(): number {
@@ -203,13 +203,40 @@ export class Terminal implements GateDevice {
   pause(): void {
     this.#paused = true;
     this.#clock.hold();
-    this.shell.pause();
+    if (this.#stops === 0) this.shell.pause();
   }
 
   resume(): void {
     this.#paused = false;
     this.shell.resume();
     this.#clock.release();
+  }
+
+  /**
+   * While `stop` works the terminal is read, though it be paused: a shell that can't write comes to no prompt. And a
+   * shell that ends is replaced: to stop an agent is not to end the session.
+   */
+  async whileStopping<T>(stop: () => Promise<T>): Promise<T> {
+    this.#stops += 1;
+    try {
+      const stopped = stop();
+      this.shell.resume();
+      return await stopped;
+    } finally {
+      this.#stops -= 1;
+      if (this.#stops === 0 && this.#paused) this.shell.pause();
+    }
+  }
+
+  /** What the programs had set must not stay, for viewers and for the screen. */
+  resetModes(modes: Uint8Array): void {
+    this.path.push(modes);
+    this.prompts.over();
+  }
+
+  /** How many bytes came from it so far. */
+  get received(): number {
+    return this.#received;
   }
 
   /** Kills the shell and all that it started, and starts another one in its place. Asked twice, it happens once. */
@@ -220,39 +247,25 @@ export class Terminal implements GateDevice {
 
   async #respawn(by: Actor): Promise<void> {
     const { shell } = this;
-    const cwd = shell.cwd ?? this.#options.cwd;
+    const cwd = shell.cwd ?? this.blocks.cwd ?? this.#options.cwd;
     this.#replacing = true;
     shell.cancelInput();
     const { tree } = shell;
     tree.signal("SIGKILL");
     const exit = await shell.exited;
     tree.signal("SIGKILL"); // what was started while they were killed
-    // Whatever the programs had set must not stay: for viewers, for the screen, for the next shell.
-    this.path.push(MODES_RESET);
-    this.prompts.over();
+    this.resetModes(Buffer.concat([MODES_RESET, Buffer.from("\r\n")]));
     this.blocks.respawned(exit);
     try {
       if (this.#endAfter === undefined) await this.#startShell(cwd);
     } finally {
       this.#replacing = false;
       // Nobody is there any more to come to an end by itself.
-      if (this.shell === shell) this.#exit(exit);
+      if (this.shell === shell) this.#finish(exit);
     }
     if (this.shell === shell) return;
     this.frames.event("log_line", { event: "respawned", pid: this.shell.pid }, by);
     if (this.#endAfter !== undefined) this.shell.tree.signal("SIGKILL");
-  }
-
-  /** The gate is shut already. What the agent started ends; the receipt is told when that is done. */
-  stop(order: Pick<StopOrder, "drivesForeground" | "scope">): void {
-    const { inputs: droppedInputs, bytes: droppedBytes } = this.#dropped;
-    this.#dropped = { inputs: 0, bytes: 0 };
-    const { agentTimes } = this.stick;
-    this.blocks.cancel();
-    stopNow(this, { ...order, agentTimes, droppedInputs, droppedBytes }).then(
-      (receipt) => this.stick.command({ type: "stopped", receipt: { ...receipt } as JsonObject }),
-      (error: unknown) => this.stick.command({ type: "stopped", receipt: { failed: String(error) } }),
-    );
   }
 
   /** The end of the shell is told with this reason, and not before `done`. */
@@ -264,7 +277,7 @@ export class Terminal implements GateDevice {
   /** What was typed and is read by nobody yet: ours and the kernel's. */
   #dropInput(): void {
     const { inputs, bytes } = this.shell.cancelInput();
-    this.#dropped = { inputs, bytes: bytes + this.shell.flushInput() };
+    this.dropped = { inputs, bytes: bytes + reserve.during(() => this.shell.flushInput()) };
   }
 
   #makeBlocks(): BlockTracker {
@@ -316,16 +329,16 @@ export class Terminal implements GateDevice {
   }
 
   async #startShell(cwd: string): Promise<void> {
-    const { shell, env, directory } = this.#options;
+    const { shell, env, directory, launcher } = this.#options;
     // The directory of the shell before may be gone.
     const place = existsSync(cwd) ? cwd : "/";
     const onNonce = (nonce: string): void => this.path.expectMarks(nonce);
     this.#shell = await ShellProcess.start(
-      { shell, cwd: place, env, size: this.#size, directory, onNonce },
+      { shell, cwd: place, env, size: this.#size, directory, onNonce, launcher },
       { read: (count) => this.#read(count), data: (bytes) => this.path.push(bytes), exit: (exit) => this.#exit(exit) },
     );
     this.#waitsAtInput = undefined;
-    if (this.#paused) this.#shell.pause();
+    if (this.#paused && this.#stops === 0) this.#shell.pause();
     this.#stir();
   }
 
@@ -348,6 +361,12 @@ export class Terminal implements GateDevice {
   #exit(exit: PtyExit): void {
     this.path.end();
     if (this.#replacing) return;
+    if (this.#stops === 0 || this.#endAfter !== undefined) return this.#finish(exit);
+    // Not before the shell itself knows that it is gone: its number may be somebody else's by now.
+    queueMicrotask(() => void this.respawn(SYSTEM).catch(() => undefined));
+  }
+
+  #finish(exit: PtyExit): void {
     this.#over = true;
     this.prompts.over();
     this.blocks.exited(exit);
@@ -363,11 +382,6 @@ export class Terminal implements GateDevice {
     this.#ended.resolve();
   }
 }
-
-/** Alternate screen, keypad and cursor keys, mouse, focus, paste, colours, character set, hidden cursor. */
-const MODES_RESET = Buffer.from(
-  `\u001b[?1049l\u001b[?1l\u001b>${[9, 1000, 1002, 1003, 1004, 1006, 2004].map((mode) => `\u001b[?${mode}l`).join("")}\u001b[0m\u001b(B\u001b[?25h\r\n`,
-);
 
 const SETTLE_MS = 20;
 const TOLD_MS: ReadonlySet<number> = new Set([30, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]);

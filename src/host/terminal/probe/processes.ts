@@ -14,11 +14,14 @@ export type ProcessStat = {
   readonly tty: number;
   /** Foreground group of that terminal. */
   readonly foreground: number;
+  readonly threads: number;
+  /** By `bootTimeMs`, up to 10 ms too early. */
+  readonly startedAt: number;
 };
 
 /** Children, their children and so on; parents before children. */
 export function descendants(pid: number): number[] {
-  const childrenOf = hasChildrenFiles() ? childrenByFile : childrenByScan();
+  const childrenOf = childrenFinder();
   const found = [...childrenOf(pid)];
   for (const it of found) found.push(...childrenOf(it));
   return found;
@@ -29,13 +32,34 @@ export function readStat(pid: number): ProcessStat | undefined {
   if (line === undefined) return undefined;
   // The name stands in brackets and may itself hold brackets and spaces.
   const end = line.lastIndexOf(")");
-  const fields = line.slice(end + 2).split(" ", 6);
-  const [state, ...numbers] = fields;
-  const [parent, group, session, tty, foreground] = numbers.map(Number);
-  if (state === undefined || foreground === undefined) return undefined;
-  const program = Buffer.from(line.slice(line.indexOf("(") + 1, end), "latin1").toString();
-  return { pid, program, state, parent: parent!, group: group!, session: session!, tty: tty!, foreground };
+  const [state, ...fields] = line.slice(end + 2).split(" ", STARTED + 2);
+  const numbers = fields.map(Number);
+  const [parent, group, session, tty, foreground] = numbers;
+  if (state === undefined || numbers[STARTED] === undefined) return undefined;
+  return {
+    pid,
+    program: Buffer.from(line.slice(line.indexOf("(") + 1, end), "latin1").toString(),
+    state,
+    parent: parent!,
+    group: group!,
+    session: session!,
+    tty: tty!,
+    foreground: foreground!,
+    threads: numbers[THREADS]!,
+    startedAt: numbers[STARTED] * TICK_MS,
+  };
 }
+
+/** It has ended, all its threads too; its parent has still to ask for it. */
+export function isDead({ state, threads }: ProcessStat): boolean {
+  return state === "X" || (state === "Z" && threads <= 1);
+}
+
+/** Places behind the state. */
+const THREADS = 16;
+const STARTED = 18;
+/** USER_HZ is 100 wherever Linux shows it. */
+const TICK_MS = 10;
 
 /** Members of a process group: looked for below `root`, and everywhere when none is there. */
 export function groupMembers(group: number, root: number): ProcessStat[] {
@@ -62,6 +86,16 @@ export function programOf({ pid, program }: ProcessStat): string {
 export function voluntarySwitches(pid: number, thread = pid): number {
   const status = readProcFile(`/proc/${pid}/task/${thread}/status`);
   return Number(/^voluntary_ctxt_switches:\s*(\d+)/m.exec(status ?? "")?.[1] ?? 0);
+}
+
+export function ignoresSignal(pid: number, signal: number): boolean {
+  const mask = /^SigIgn:\s*([0-9a-f]+)/m.exec(readProcFile(`/proc/${pid}/status`) ?? "")?.[1] ?? "0";
+  return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+}
+
+/** For one moment: it may have read all there is already. */
+export function childrenFinder(): (pid: number) => number[] {
+  return hasChildrenFiles() ? childrenByFile : childrenByScan();
 }
 
 let childrenFiles: boolean | undefined;

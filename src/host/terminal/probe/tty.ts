@@ -26,6 +26,29 @@ export function readTtyState(fd: number): TtyState | undefined {
   };
 }
 
+/** All that a terminal is set to; undefined when `fd` is none. */
+export function readSettings(fd: number): Uint8Array | undefined {
+  const attributes = new Uint8Array(TERMIOS_BYTES);
+  return tcgetattr(fd, attributes) === 0 ? attributes : undefined;
+}
+
+/** Gives the slave of a master the line modes of `settings`: what programs change while they own the screen. */
+export function restoreLineModes(fd: number, settings: Uint8Array): boolean {
+  const now = readSettings(fd);
+  if (now === undefined) return false;
+  const [current, wanted] = [new DataView(now.buffer), new DataView(settings.buffer)];
+  for (const [at, mask] of LINE_MODES) {
+    current.setUint32(at, (current.getUint32(at, true) & ~mask) | (wanted.getUint32(at, true) & mask), true);
+  }
+  return tcsetattr(fd, TCSANOW, now) === 0;
+}
+
+/** Bytes that a master would give now. */
+export function unreadOutput(fd: number): number {
+  const answer = [0];
+  return ioctl(fd, FIONREAD, answer) === 0 ? (answer[0] ?? 0) : 0;
+}
+
 /** `fd` is a master, or this process's own terminal. */
 export function foregroundGroup(fd: number): number | undefined {
   const group = tcgetpgrp(fd);
@@ -43,9 +66,14 @@ export function slaveDevice(number: number): number {
   return (SLAVE_MAJOR << 8) | (number & 0xff) | ((number & ~0xff) << 12);
 }
 
-/** Drops what was typed and not yet read. On the master it would drop output instead. */
-export function flushInput(slavePath: string): boolean {
-  return withTerminal(slavePath, constants.O_RDWR, (fd) => tcflush(fd, TCIFLUSH) === 0) ?? false;
+/**
+ * Drops what was typed and not yet read: first what is on its way to the line discipline, which only the master's
+ * output queue names, then what the line discipline holds, which only the slave's input queue does.
+ */
+export function flushInput({ fd: master, slavePath }: { readonly fd: number; readonly slavePath: string }): boolean {
+  const onItsWay = tcflush(master, TCOFLUSH) === 0;
+  const held = withTerminal(slavePath, constants.O_RDWR, (fd) => tcflush(fd, TCIFLUSH) === 0) ?? false;
+  return onItsWay && held;
 }
 
 /** Bytes a reader would get now: whole lines in canonical mode. */
@@ -88,6 +116,15 @@ export function processGroup(pid: number): number | undefined {
 // asm-generic: the same on x86-64 and arm64.
 const TERMIOS_BYTES = 64;
 const LFLAG_AT = 12;
+/**
+ * ISTRIP INLCR IGNCR ICRNL; OPOST ONLCR OCRNL; ISIG ICANON ECHO ECHOE ECHOK ECHONL NOFLSH ECHOCTL ECHOKE IEXTEN. Not
+ * flow control, nor the keys: those are set by people.
+ */
+const LINE_MODES = [
+  [0, 0x1e0],
+  [4, 0xd],
+  [LFLAG_AT, 0x8afb],
+] as const;
 const CC_AT = 17;
 const VTIME = 5;
 const VMIN = 6;
@@ -95,6 +132,8 @@ const ISIG = 1;
 const ICANON = 2;
 const ECHO = 8;
 const TCIFLUSH = 0;
+const TCOFLUSH = 1;
+const TCSANOW = 0;
 const FIONREAD = 0x541b;
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
@@ -105,6 +144,11 @@ const SLAVE_MAJOR_LAST = 143;
 const libc = koffi.load(null);
 const tcgetattr = libc.func("int tcgetattr(int fd, _Out_ uint8_t *attributes)") as (
   fd: number,
+  attributes: Uint8Array,
+) => number;
+const tcsetattr = libc.func("int tcsetattr(int fd, int when, const uint8_t *attributes)") as (
+  fd: number,
+  when: number,
   attributes: Uint8Array,
 ) => number;
 const tcgetpgrp = libc.func("int tcgetpgrp(int fd)") as (fd: number) => number;

@@ -1,0 +1,89 @@
+/**
+ * Starts a shell as its own subreaper: whatever it starts, and whatever that leaves behind (`setsid`, `nohup`, a double
+ * fork, an emptied environment), becomes its child and so can be found. The attribute survives `execve` but not `fork`,
+ * so a small program sets it and becomes the shell. Rules STP-1..STP-3 in docs/spec/stopping.md.
+ */
+import { accessSync, constants, existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Tracking } from "./stop-order.ts";
+
+export type Program = {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+};
+
+export type LauncherName = "perl" | "python3" | "none";
+
+export type Launched = Program & { readonly tracking: () => Tracking };
+
+/** By the first launcher that this machine has, unless one is named. */
+export async function launched(program: Program, directory: string, name = bestLauncher()): Promise<Launched> {
+  const launcher = LAUNCHERS[name];
+  if (launcher === undefined) return { ...program, tracking: () => "best_effort" };
+  // Not the launcher's own environment: PERL5OPT or a broken locale must not speak to it, nor it to the shell.
+  const environment = join(directory, "environment");
+  const entries = Object.entries(program.env).map(([key, value]) => `${key}=${value}\0`);
+  await writeFile(environment, entries.join(""), { mode: 0o600 });
+  return {
+    file: launcher.file,
+    args: [...launcher.args, environment, program.file, ...program.args],
+    env: { LC_ALL: "C" },
+    // The launcher removes it only when the kernel has said yes.
+    tracking: () => (existsSync(environment) ? "best_effort" : "subreaper"),
+  };
+}
+
+type Launcher = { readonly file: string; readonly args: readonly string[] };
+
+/** `prctl` has another number on each architecture, and perl knows none of them. */
+const PRCTL = ({ x64: 157, arm64: 167 } as Readonly<Record<string, number>>)[process.arch];
+
+const PERL = `
+my ($from, @program) = @ARGV;
+open(my $in, "<:raw", $from) or die "$from: $!\\n";
+my $entries = do { local $/; <$in> };
+close($in);
+unlink($from) if syscall(${PRCTL ?? 0}, 36, 1, 0, 0, 0) == 0;
+%ENV = map { split(/=/, $_, 2) } split(/\\0/, $entries // "");
+exec { $program[0] } @program;
+die "$program[0]: $!\\n";
+`;
+
+/** Python ignores two signals, and what it ignores the shell would. */
+const PYTHON = `
+import ctypes, os, signal, sys
+source, *program = map(os.fsencode, sys.argv[1:])
+with open(source, "rb") as entries:
+    environment = dict(it.split(b"=", 1) for it in entries.read().split(b"\\0") if it)
+if ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0:
+    os.unlink(source)
+for it in (signal.SIGPIPE, signal.SIGXFSZ):
+    signal.signal(it, signal.SIG_DFL)
+os.execve(program[0], program, environment)
+`;
+
+/** Where the system puts them: a PATH may hold what somebody else wrote. */
+const LAUNCHERS: Readonly<Record<LauncherName, Launcher | undefined>> = {
+  perl: { file: "/usr/bin/perl", args: ["-f", "-e", PERL] },
+  python3: { file: "/usr/bin/python3", args: ["-I", "-S", "-c", PYTHON] },
+  none: undefined,
+};
+
+let best: LauncherName | undefined;
+
+function bestLauncher(): LauncherName {
+  best ??= (["perl", "python3"] as const).find(isThere) ?? "none";
+  return best;
+}
+
+function isThere(name: "perl" | "python3"): boolean {
+  if (name === "perl" && PRCTL === undefined) return false;
+  try {
+    accessSync(LAUNCHERS[name]!.file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
