@@ -283,16 +283,17 @@ export class Terminal implements GateDevice {
     const onNonce = (nonce: string): void => this.path.expectMarks(nonce);
     this.#shell = await ShellProcess.start(
       { shell, cwd: place, env, size: this.#size, directory, onNonce },
-      { read: (count) => this.#read(count), data: (bytes) => this.path.push(bytes), exit: (exit) => this.#exit(exit) },
+      { data: (bytes) => this.#data(bytes), exit: (exit) => this.#exit(exit) },
     );
     this.#waitsAtInput = undefined;
     if (this.#paused) this.#shell.pause();
     this.#stir();
   }
 
-  #read(count: number): void {
-    this.#received += count;
+  #data(bytes: Uint8Array): void {
+    this.#received += bytes.length;
     this.#stir();
+    this.path.push(bytes);
   }
 
   #stir(): void {
