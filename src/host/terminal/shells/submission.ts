@@ -6,7 +6,7 @@
  * Rules BLK-15..BLK-28 in docs/spec/blocks.md.
  */
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { constants, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -80,20 +80,28 @@ function sourced(
  * link would be written through.
  */
 function writeAnew(path: string, text: string): void {
+  if (wroteNew(path, text)) return;
   rmSync(path, { force: true, recursive: true });
-  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
-  let fd: number;
+  if (!wroteNew(path, text)) throw filesChanged();
+}
+
+/** False: something is there. */
+function wroteNew(path: string, text: string): boolean {
   try {
-    fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    writeFileSync(path, text, { flag: NEW_FILE, mode: 0o600 });
+    return true;
   } catch (error) {
-    if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    throw new AppError("invalid_transition", { detail: "The shell's own files were changed; reset the terminal" });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    throw code === "ENOENT" ? filesChanged() : error;
   }
-  try {
-    writeFileSync(fd, text);
-  } finally {
-    closeSync(fd);
-  }
+}
+
+const NEW_FILE =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function filesChanged(): AppError {
+  return new AppError("invalid_transition", { detail: "The shell's own files were changed; reset the terminal" });
 }
 
 /** It may be gone already, or something else by now: then it goes with the directory. */
