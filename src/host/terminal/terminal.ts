@@ -335,16 +335,17 @@ export class Terminal implements GateDevice {
     const onNonce = (nonce: string): void => this.path.expectMarks(nonce);
     this.#shell = await ShellProcess.start(
       { shell, cwd: place, env, size: this.#size, directory, onNonce, launcher },
-      { read: (count) => this.#read(count), data: (bytes) => this.path.push(bytes), exit: (exit) => this.#exit(exit) },
+      { data: (bytes) => this.#data(bytes), exit: (exit) => this.#exit(exit) },
     );
     this.#waitsAtInput = undefined;
     if (this.#paused && this.#stops === 0) this.#shell.pause();
     this.#stir();
   }
 
-  #read(count: number): void {
-    this.#received += count;
+  #data(bytes: Uint8Array): void {
+    this.#received += bytes.length;
     this.#stir();
+    this.path.push(bytes);
   }
 
   #stir(): void {
