@@ -39,6 +39,8 @@ export class BlockTracker {
   /** The block that is told of, and up to where. */
   #open: { readonly blockId: string; readonly cursor: number } | undefined;
   #delta: NodeJS.Timeout | undefined;
+  /** Somebody who has just typed waits to see it. */
+  #isAwaited = false;
   #asking: NodeJS.Timeout | NodeJS.Immediate | undefined;
 
   constructor(options: BlockTrackerOptions) {
@@ -80,6 +82,7 @@ export class BlockTracker {
   }
 
   touch(bytes: Uint8Array): void {
+    this.#isAwaited = true;
     this.#blocks.touch(bytes.some((byte) => LINE_ENDS.has(byte)));
   }
 
@@ -95,11 +98,14 @@ export class BlockTracker {
 
   /** Bytes of the block came. */
   output(): void {
-    if (this.#delta !== undefined || this.#open === undefined) return;
+    if ((this.#delta !== undefined && !this.#isAwaited) || this.#open === undefined) return;
+    clearTimeout(this.#delta);
+    const delayMs = this.#isAwaited ? ECHO_MS : DELTA_MS;
+    this.#isAwaited = false;
     this.#delta = setTimeout(() => {
       this.#delta = undefined;
       this.#tellDelta(Math.min(this.#options.frames.cursor, this.#blocks.doneAt ?? Infinity));
-    }, DELTA_MS);
+    }, delayMs);
   }
 
   /** The kernel alone says so, at a quiet point. */
@@ -236,6 +242,8 @@ export class BlockTracker {
 type Fields = { readonly [key: string]: Json | undefined };
 
 const DELTA_MS = 100;
+/** A key's echo, and the picture that a program draws for it, come within this. */
+const ECHO_MS = 8;
 /** A shell that is stopped, or hangs in its own hooks, must not hold up whoever asked. */
 const BEGIN_MS = 3_000;
 const ASK_AT_ONCE = 20;

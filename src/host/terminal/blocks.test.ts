@@ -171,6 +171,21 @@ test("[PTY-31] deltas cover the block's output once, and no more", async () => {
   expect(deltas.length).toBeLessThanOrEqual(1 + Math.ceil(Number(end["durationMs"]) / 100));
 });
 
+test("[PTY-31] what answers an input is told before the terminal has been silent for 30 ms", async () => {
+  const terminal = await OpenedTerminal.open();
+  const { cursor } = await terminal.run("stty -echo; read x; echo $x; read y");
+  const asked = await terminal.event("prompt", (payload) => payload["kind"] === "password");
+
+  await terminal.send("answer\r");
+  const end = await terminal.text("answer\r\n", cursor);
+  const delta = await terminal.event("agent_block_delta", () => true, asked.order);
+  const shown = terminal.frames.findLast((frame) => frame.kind === "bytes")?.order;
+  const quiet = await terminal.event("quiet", () => true, shown);
+
+  expect(Number(delta.payload["cursor"]) + Number(delta.payload["length"])).toBe(end);
+  expect(delta.order).toBeLessThan(quiet.order);
+});
+
 test("[PTY-26] a person's own command makes no block, and the agent waits", async () => {
   const terminal = await OpenedTerminal.open();
 
