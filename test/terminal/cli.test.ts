@@ -234,6 +234,25 @@ test("[TCL-16] a wait that fails says how by its exit code", async () => {
   expect(over.stderr).toBe("sidestick: The terminal is over.\n");
 });
 
+test("[TCL-16] a terminal that is over has no prompt; its output, its end and a place in its history can be asked for", async () => {
+  const name = conversation();
+  await cli("run", "--conversation", name, "echo said");
+  await cli("run", "--conversation", name, "exit 3");
+
+  const prompt = await cli("wait", name, "--prompt", "--input");
+  const json = await cli("wait", name, "--prompt", "--json");
+  const placed = await cli("wait", name, "--prompt", "--from-cursor", "0", "--from-position", "0");
+  const others = await Promise.all([
+    cli("wait", name, "--eof"),
+    cli("wait", name, "--prompt", "--match", "said", "--from-cursor", "0"),
+  ]);
+
+  expect(prompt).toEqual({ code: 5, stdout: "", stderr: "sidestick: The terminal is over (exited).\n" });
+  expect([json.code, JSON.parse(json.stdout)]).toMatchObject([5, { matched: false, reason: "closed" }]);
+  expect([placed.code, placed.stdout]).toEqual([0, expect.stringMatching(/^PROMPT/)]);
+  expect(others.map(({ code }) => code)).toEqual([0, 0]);
+});
+
 test("[TCL-17] what comes on stdin is typed as it is; --if-prompt types only into that prompt", async () => {
   const name = conversation();
   await cli("run", "--interactive", "--conversation", name, "read -r a; echo got $a; read -r b; echo got $b");
