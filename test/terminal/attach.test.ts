@@ -170,6 +170,8 @@ test("[TCL-1, TCL-8, TCL-15] a killed hub costs no byte: run, wait and attach go
 test("[TCL-21] down ends the hub, its host and what runs there; once more there is nothing to end", async () => {
   const dataDir = await temporaryDirectory();
   const { child } = await ownHub(dataDir);
+  let said = "";
+  child.stdout?.on("data", (chunk: Buffer) => (said += chunk.toString()));
   await runCliHere(["run", "--conversation", "d", "--timeout", "0.5", "--data-dir", dataDir, "sleep 300"]);
   const { stdout } = await runCliHere(["status", "d", "--json", "--data-dir", dataDir]);
   const { pid } = JSON.parse(stdout) as { pid: number };
@@ -180,5 +182,19 @@ test("[TCL-21] down ends the hub, its host and what runs there; once more there 
   expect(down).toEqual({ code: 0, stdout: "", stderr: "The hub ended; the host ended.\n" });
   expect(again).toEqual({ code: 0, stdout: "", stderr: "The hub did not run; the host did not run.\n" });
   expect(child.exitCode).toBe(0);
+  await eventually(() => expect(said).toContain("The hub goes down …\n"));
+  expect(said).not.toContain("sidestick down");
   await eventually(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
+});
+
+test("[TCL-21] a hub that Ctrl+C ends says what goes on", async () => {
+  const dataDir = await temporaryDirectory();
+  const { child } = await ownHub(dataDir);
+  let said = "";
+  child.stdout?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  await runCliHere(["run", "--conversation", "d", "--data-dir", dataDir, "true"]);
+
+  child.kill("SIGINT");
+
+  await eventually(() => expect(said).toContain("1 session goes on; `sidestick down` ends them.\n"));
 });

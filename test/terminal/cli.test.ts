@@ -292,6 +292,26 @@ test("[TCL-18] blocks, output, screen and status tell what there is", async () =
   expect(state.stdout).toMatch(/^mode +idle$/m);
 });
 
+test("[CLI-4] a value that the hub refuses is named as the option that gave it, in plain words", async () => {
+  const name = conversation();
+  await cli("run", "--conversation", name, "true");
+
+  const told = await Promise.all([
+    cli("blocks", name, "--limit", "0"),
+    cli("output", name, "--max-bytes", "1"),
+    cli("wait", name, "--idle", "70000"),
+    cli("run", "--conversation", "", "true"),
+  ]);
+
+  const see = "See --help, or the operation's input: sidestick call --list\n";
+  expect(told.map(({ stderr }) => stderr)).toEqual([
+    `sidestick: --limit must be at least 1. ${see}`,
+    `sidestick: --max-bytes must be at least 256. ${see}`,
+    `sidestick: --idle must be at most 60000. ${see}`,
+    `sidestick: --conversation must not be empty. ${see}`,
+  ]);
+});
+
 test("[TCL-22] a terminal is meant by its conversation or by the begin of its id; an unknown one says how to make it", async () => {
   const name = conversation();
   const { stdout } = await cli("run", "--json", "--conversation", name, "true");
