@@ -41,6 +41,8 @@ export class BlockTracker {
   #delta: NodeJS.Timeout | undefined;
   /** Somebody who has just typed waits to see it. */
   #isAwaited = false;
+  /** What ends a command was pressed or asked for since it was submitted. */
+  #isCut = false;
   #asking: NodeJS.Timeout | NodeJS.Immediate | undefined;
 
   constructor(options: BlockTrackerOptions) {
@@ -63,6 +65,11 @@ export class BlockTracker {
     return this.#blocks.cwd ?? this.#options.shellCwd();
   }
 
+  /** A block runs whose shell has not said that it is done, and was not cut off before it could. */
+  get mustTellItsEnd(): boolean {
+    return this.#open !== undefined && this.#blocks.doneAt === undefined && !this.#isCut;
+  }
+
   get refusal(): Refusal | undefined {
     return this.#blocks.refusal;
   }
@@ -73,6 +80,7 @@ export class BlockTracker {
 
   /** Resolves when the block has begun. `cleanUp` is called once, when it is over. */
   submit(run: BlockRun, cleanUp: () => void): Promise<BlockBegin> {
+    this.#isCut = false;
     const begun = Promise.withResolvers<BlockBegin>();
     this.#begun = begun;
     this.#cleanUp = cleanUp;
@@ -83,10 +91,12 @@ export class BlockTracker {
 
   touch(bytes: Uint8Array): void {
     this.#isAwaited = true;
+    this.#isCut ||= bytes.some((byte) => CUTS.has(byte));
     this.#blocks.touch(bytes.some((byte) => LINE_ENDS.has(byte)));
   }
 
   cancel(): void {
+    this.#isCut = true;
     this.#blocks.cancel();
   }
 
@@ -248,6 +258,8 @@ const ECHO_MS = 8;
 const BEGIN_MS = 3_000;
 const ASK_AT_ONCE = 20;
 const ASK_ATTEMPTS = 400;
+/** ^C, ^\, ^Z. */
+const CUTS: ReadonlySet<number> = new Set([3, 28, 26]);
 /** CR, LF, ^C, ^D. */
 const LINE_ENDS: ReadonlySet<number> = new Set([13, 10, 3, 4]);
 

@@ -217,6 +217,39 @@ test("[PTY-20] an interactive run ends its block when its program returns to the
   expect((await terminal.ask({ type: "STATUS" })).fields["mode"]).toBe("idle");
 });
 
+test("[PTY-24] bash's own line editor inside a command is no prompt of the shell", async () => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run("read -e -p 'name? ' n; read -e m; echo $n-$m");
+  const first = await terminal.event("prompt", () => true, begun.position);
+  await terminal.send("ann\r");
+  const second = await terminal.event("prompt", () => true, first.order);
+  const { fields } = await terminal.ask({ type: "STATUS" });
+  await terminal.send("bob\r");
+  const { end, output } = await terminal.finished(begun);
+
+  expect([first.payload["kind"], second.payload["kind"], fields["mode"]]).toEqual([
+    "line_editor",
+    "line_editor",
+    "block_running",
+  ]);
+  expect(end).toMatchObject({ exitCode: 0, integration: "marks" });
+  expect(output).toContain("ann-bob\r\n");
+});
+
+test("[PTY-24, PTY-25] Ctrl+C at it ends the command, also one that had removed the marks", async () => {
+  const terminal = await OpenedTerminal.open();
+  const plain = await terminal.run("read -e n");
+  await terminal.event("prompt", (payload) => payload["kind"] === "line_editor", plain.position);
+  await terminal.send("\u0003");
+  expect((await terminal.finished(plain)).end).toMatchObject({ exitCode: 130, integration: "marks" });
+
+  const bare = await terminal.run("unset PROMPT_COMMAND PS0; PS1='bare> '; read -e n");
+  await terminal.event("prompt", (payload) => payload["kind"] === "line_editor", bare.position);
+  await terminal.send("\u0003");
+  expect((await terminal.finished(bare)).end).toMatchObject({ integration: "kernel" });
+  expect((await terminal.block("echo after")).output).toContain("after\r\n");
+});
+
 test("[PTY-22] the answer to a run is where its block begins", async () => {
   const terminal = await OpenedTerminal.open();
 
