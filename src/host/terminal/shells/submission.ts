@@ -6,7 +6,7 @@
  * Rules BLK-15..BLK-28 in docs/spec/blocks.md.
  */
 import { execFile } from "node:child_process";
-import { constants, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -88,7 +88,7 @@ function writeAnew(path: string, text: string): void {
 /** False: something is there. */
 function wroteNew(path: string, text: string): boolean {
   try {
-    writeFileSync(path, text, { flag: NEW_FILE, mode: 0o600 });
+    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -96,9 +96,6 @@ function wroteNew(path: string, text: string): boolean {
     throw code === "ENOENT" ? filesChanged() : error;
   }
 }
-
-const NEW_FILE =
-  constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 function filesChanged(): AppError {
   return new AppError("invalid_transition", { detail: "The shell's own files were changed; reset the terminal" });
