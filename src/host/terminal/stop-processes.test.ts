@@ -9,6 +9,7 @@ import { seeded, SEED } from "../../../test/crash/seeded.ts";
 import { ANN } from "../../../test/support/terminal.ts";
 import { closeServices, isAlive, LiveTerminal } from "../../../test/support/live-terminal.ts";
 import { bootTimeMs } from "./boot-clock.ts";
+import { allProcesses, statsOf } from "./probe/processes.ts";
 
 afterAll(closeServices);
 
@@ -241,15 +242,14 @@ test("[STP-16] what belongs to another user is told as a survivor (needs root)",
 test("[STP-2] without a launcher what is still in the shell's session is found", async () => {
   const live = await LiveTerminal.open("/bin/bash", "none");
   await live.command("(nohup sleep 1000 >/dev/null 2>&1 &)");
-  const [pid] = execFileSync("pgrep", ["-s", String(live.terminal.shell.pid), "sleep"])
-    .toString()
-    .split("\n")
-    .map(Number);
+  const session = live.terminal.shell.pid;
+  const [stray] = statsOf(allProcesses()).filter((it) => it.session === session && it.program === "sleep");
+  const pid = stray!.pid;
 
   const receipt = await live.stop();
 
   expect(receipt).toMatchObject({ containment: "best_effort", killed: [{ pid, program: "sleep" }] });
-  expect(isAlive(pid!)).toBe(false);
+  expect(isAlive(pid)).toBe(false);
 });
 
 test("[STP-18] the kills are sent before the call returns, in a few milliseconds", async () => {
