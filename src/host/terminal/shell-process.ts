@@ -186,7 +186,7 @@ export class ShellProcess {
 
   /** Drops what the terminal has taken and nobody has read. */
   flushInput(): void {
-    if (this.open) flushInput(this.#pty);
+    if (this.open) flushInput(this.#pty.slavePath);
   }
 
   /** Nothing that was written waits to be read by us. */
