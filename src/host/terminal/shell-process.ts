@@ -188,7 +188,7 @@ export class ShellProcess {
   flushInput(): number {
     if (!this.open) return 0;
     const unread = unreadInput(this.#pty.slavePath) ?? 0;
-    flushInput(this.#pty);
+    flushInput(this.#pty.slavePath);
     return unread;
   }
 
