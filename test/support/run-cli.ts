@@ -35,7 +35,7 @@ export async function runCliHere(args: readonly string[]): Promise<CliResult> {
 /** Nothing of the developer's own settings reaches it. */
 export function startCli(args: readonly string[], { env = {} }: CliOptions = {}): ChildProcess {
   return spawn(process.execPath, [CLI, ...args], {
-    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", ...env },
+    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", SIDESTICK_AUDIT_HEADS: "/dev/null/none", ...env },
   });
 }
 
