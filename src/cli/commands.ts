@@ -2,6 +2,7 @@
 import type { Command } from "./command.ts";
 import { attach } from "./commands/attach.ts";
 import { approvalsGet, approvalsList, approve, deny } from "./commands/approvals.ts";
+import { auditTail, auditVerify } from "./commands/audit.ts";
 import { call } from "./commands/call.ts";
 import { down } from "./commands/down.ts";
 import { doctor } from "./commands/doctor.ts";
@@ -49,6 +50,8 @@ export const COMMANDS: readonly Command[] = [
   sessionsResume,
   sessionsClose,
   events,
+  auditVerify,
+  auditTail,
   approvalsList,
   approvalsGet,
   approve,

@@ -57,7 +57,8 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
     closeDrivers = local.close;
     return local.drivers;
   };
-  const desks = await openDesks({ dataDir: settings.dataDir, openDrivers, logger, clock, limits });
+  const { dataDir, auditHeads } = settings;
+  const desks = await openDesks({ dataDir, openDrivers, logger, clock, limits, auditHeads });
   opened.defer(async () => {
     await desks.close();
     logger.info("the hub is down");
@@ -76,8 +77,7 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
   const unix = await listenForOperator({ path: socketPath, peerOf: await openPeerReader(), ownerUid });
   listeners.push(unix);
 
-  const checks = () =>
-    hubChecks({ settings, drivers: desks.drivers, store: desks.store, journal: desks.journal, socketPath });
+  const checks = () => hubChecks({ settings, ...desks, socketPath });
   const hub = await openDoors({ settings, desks, tcp, unix, checks, logger });
   const closing = opened.move();
   closing.defer(() => hub.ends.abort());

@@ -42,7 +42,7 @@ export async function runCliHere(args: readonly string[], { stdin }: CliOptions 
 export function startCli(args: readonly string[], { env = {}, stdinFile }: CliOptions = {}): ChildProcess {
   const stdin = stdinFile === undefined ? "pipe" : openSync(stdinFile, "r");
   const child = spawn(process.execPath, [CLI, ...args], {
-    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", ...env },
+    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", SIDESTICK_AUDIT_HEADS: "/dev/null/none", ...env },
     stdio: [stdin, "pipe", "pipe"],
   });
   if (typeof stdin === "number") closeSync(stdin);
