@@ -3,15 +3,14 @@
  * wait reads the tape, input goes to the gate. Rules in docs/spec/pty.md.
  */
 import type { Actor } from "../domain/actor.ts";
-import type { HandoffReason } from "../domain/control-state.ts";
-import type { JsonObject } from "../domain/event.ts";
 import type { Session } from "../domain/session.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Output, ParsedInput } from "../protocol/operations.ts";
 import { WAIT_BUDGET_MS } from "../protocol/pty-shapes.ts";
 import type { InputChoice } from "../protocol/sessions.ts";
 import type { BlockDesk, BlockRecord } from "./block-desk.ts";
-import { type ControlDesk, ControlLost } from "./control-desk.ts";
+import type { ControlDesk } from "./control-desk.ts";
+import { type LossFields, lossOf, throwIfLost } from "./control-loss.ts";
 import { type Conversations, ended, noTerminal } from "./conversations.ts";
 import type { OutputReader } from "./output-reader.ts";
 import type { BlockBegun, BlockRequest } from "./ports.ts";
@@ -316,20 +315,7 @@ export class TerminalDesk {
   }
 }
 
-type LossFields = { readonly epoch?: number; readonly control_reason?: HandoffReason };
 type Waited = { readonly answer: WaitAnswer; readonly lost: LossFields };
-
-function lossOf({ reason }: AbortSignal): LossFields {
-  if (!(reason instanceof ControlLost)) return {};
-  const { epoch, reason: why } = reason.state;
-  return { epoch, ...(why === null ? {} : { control_reason: why }) };
-}
-
-function throwIfLost(signal: AbortSignal, place: JsonObject): void {
-  if (!signal.aborted) return;
-  const lost = lossOf(signal);
-  throw new AppError(lost.control_reason === "stop_now" ? "stopped" : "revoked", { ...place, ...lost });
-}
 
 type WaitInput = Pick<
   ParsedInput<"pty.wait_for">,

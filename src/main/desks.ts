@@ -71,12 +71,8 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits, a
 
   try {
     await audit.catchUp();
-    await workspaces.start();
-    await credentials.start();
-    await terminal.start();
-    await control.start();
-    await sessions.start();
-    await approvals.start();
+    // Each builds on those before it.
+    for (const desk of [workspaces, credentials, terminal, control, sessions, approvals]) await desk.start();
   } catch (error) {
     await audit.close();
     await bytes.close();

@@ -243,7 +243,7 @@ test("[STP-2] without a launcher what is still in the shell's session is found",
   const live = await LiveTerminal.open("/bin/bash", "none");
   await live.command("(nohup sleep 1000 >/dev/null 2>&1 &)");
   const session = live.terminal.shell.pid;
-  const [stray] = statsOf(allProcesses()).filter((it) => it.session === session && it.program === "sleep");
+  const stray = statsOf(allProcesses()).find((it) => it.session === session && it.program === "sleep");
   const pid = stray!.pid;
 
   const receipt = await live.stop();
