@@ -65,7 +65,7 @@ export class HostConnection {
     // One buffer for all reads: one for each would have the collector at work all the time under bulk output.
     const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
     const heard = (count: number): boolean => {
-      connection?.#heard(buffer.subarray(0, count));
+      if (connection !== undefined) connection.#heard(buffer.subarray(0, count));
       return true;
     };
     const socket = createConnection({ path, onread: { buffer, callback: heard } });
