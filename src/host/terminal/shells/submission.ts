@@ -6,7 +6,7 @@
  * Rules BLK-15..BLK-28 in docs/spec/blocks.md.
  */
 import { execFile } from "node:child_process";
-import { constants, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, constants, openSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -87,13 +87,19 @@ function writeAnew(path: string, text: string): void {
 
 /** False: something is there. */
 function wroteNew(path: string, text: string): boolean {
+  let fd: number;
   try {
-    writeFileSync(path, text, { flag: NEW_FILE, mode: 0o600 });
-    return true;
+    fd = openSync(path, NEW_FILE, 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return false;
     throw code === "ENOENT" ? filesChanged() : error;
+  }
+  try {
+    writeFileSync(fd, text);
+    return true;
+  } finally {
+    closeSync(fd);
   }
 }
 
