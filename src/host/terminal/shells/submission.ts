@@ -6,7 +6,7 @@
  * Rules BLK-15..BLK-28 in docs/spec/blocks.md.
  */
 import { execFile } from "node:child_process";
-import { rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, constants, openSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -87,15 +87,24 @@ function writeAnew(path: string, text: string): void {
 
 /** False: something is there. */
 function wroteNew(path: string, text: string): boolean {
+  let fd: number;
   try {
-    writeFileSync(path, text, { flag: "wx", mode: 0o600 });
-    return true;
+    fd = openSync(path, NEW_FILE, 0o600);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return false;
     throw code === "ENOENT" ? filesChanged() : error;
   }
+  try {
+    writeFileSync(fd, text);
+    return true;
+  } finally {
+    closeSync(fd);
+  }
 }
+
+const NEW_FILE =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 function filesChanged(): AppError {
   return new AppError("invalid_transition", { detail: "The shell's own files were changed; reset the terminal" });
