@@ -176,7 +176,7 @@ export class TerminalDesk {
     const { command, cwd } = input;
     const blockId = this.#parts.newId();
     const request = { blockId, runId, command, cwd, by: caller.actor };
-    const { session, begun } = await this.#begin(input.conversation_id, request, { isLast: false });
+    const { session, begun } = await this.#begin(input, request, { isLast: false });
     this.#parts.blocks.noteInput(session.sessionId, caller.actor.id, begun.position);
     const told = { ...placeOf(session), block_id: blockId, seq: begun.seq, ts_begin: begun.beganAt };
     const place = { cursor: begun.cursor, position: begun.position };
@@ -195,14 +195,16 @@ export class TerminalDesk {
 
   /** The shell may just have ended, by `exit` in the last command: then the next terminal runs it. */
   async #begin(
-    conversationId: string,
+    input: RunInput,
     request: BlockRequest,
     { isLast }: { readonly isLast: boolean },
   ): Promise<{ readonly session: Session; readonly begun: BlockBegun }> {
     const { blocks, sessions } = this.#parts;
-    const session = await this.#parts.conversations.openOrCreate(conversationId, request.by);
+    const session = await this.#parts.conversations.openOrCreate(input.conversation_id, request.by);
     const { sessionId } = session;
+    const { cols, rows } = input;
     try {
+      if (cols !== undefined && rows !== undefined) await sessions.resize(sessionId, { cols, rows }, request.by);
       const begun = await sessions.inTerminal(sessionId, request.by, (it) => it.run(sessionId, request));
       return { session, begun };
     } catch (error) {
@@ -210,7 +212,7 @@ export class TerminalDesk {
       if (!isGone || isLast) throw error;
       if (sessions.isOpen(sessionId)) await blocks.over(sessionId, AbortSignal.timeout(ENDING_MS));
       if (sessions.isOpen(sessionId)) throw error;
-      return this.#begin(conversationId, request, { isLast: true });
+      return this.#begin(input, request, { isLast: true });
     }
   }
 

@@ -14,6 +14,7 @@ import { hubChecks } from "./doctor.ts";
 import { createDoors } from "./doors.ts";
 import { LogFile } from "./log-file.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
+import { openSecretDigest } from "./secret-digest.ts";
 import type { Settings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
@@ -101,7 +102,9 @@ async function openDoors({ settings, desks, tcp, unix, checks, logger }: HubPart
   const loginCodes = new Passes<{ name: string }>(clock, LOGIN_CODE_MS, newSecret);
   const tickets = new Passes<{ tokenId: string | undefined; name: string }>(clock, TICKET_MS, newSecret);
   const hubEnds = ends.signal;
-  const doors = await createDoors({ desks, loginCodes, tickets, port, publicUrl, url, checks, logger, hubEnds });
+  const secretDigest = await openSecretDigest(settings.dataDir);
+  const parts = { desks, loginCodes, tickets, port, publicUrl, url, checks, secretDigest, logger, hubEnds };
+  const doors = await createDoors(parts);
   tcp.open(doors, { via: "tcp" });
   unix.open(doors, { via: "operator_socket", person });
   logger.info("the hub is up", { url, version: VERSION, pid: process.pid });

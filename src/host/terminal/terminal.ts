@@ -317,12 +317,13 @@ export class Terminal implements GateDevice {
 
   /**
    * A shell may read keys inside a command (`read -n`, `read -k`, `vared`), which looks like its prompt. The marks of
-   * fish, zsh and dash can't get lost but with the shell itself; bash waits for its prompt in `pselect6` and for
-   * `read -n` in `read`. Its `read -e` can't be told from a prompt whose marks were removed.
+   * fish, zsh and dash can't get lost but with the shell itself. Those of bash can, by a person's command or by one of
+   * ours that was cut off, for at its end ours puts them back; it waits for its prompt in `pselect6`, for `read -n`
+   * in `read`.
    */
   #shellWaits(syscall: unknown): "prompt" | "reading" {
     const marksHold = this.blocks.integration === "marks" && this.shell.isItself;
-    const mayBePrompt = this.shell.family === "bash" && syscall !== "read";
+    const mayBePrompt = this.shell.family === "bash" && syscall !== "read" && !this.blocks.mustTellItsEnd;
     if (marksHold && !mayBePrompt && this.blocks.mode !== "idle") return "reading";
     this.blocks.kernelPrompt();
     return "prompt";
@@ -335,16 +336,17 @@ export class Terminal implements GateDevice {
     const onNonce = (nonce: string): void => this.path.expectMarks(nonce);
     this.#shell = await ShellProcess.start(
       { shell, cwd: place, env, size: this.#size, directory, onNonce, launcher },
-      { read: (count) => this.#read(count), data: (bytes) => this.path.push(bytes), exit: (exit) => this.#exit(exit) },
+      { data: (bytes) => this.#data(bytes), exit: (exit) => this.#exit(exit) },
     );
     this.#waitsAtInput = undefined;
     if (this.#paused && this.#stops === 0) this.#shell.pause();
     this.#stir();
   }
 
-  #read(count: number): void {
-    this.#received += count;
+  #data(bytes: Uint8Array): void {
+    this.#received += bytes.length;
     this.#stir();
+    this.path.push(bytes);
   }
 
   #stir(): void {
