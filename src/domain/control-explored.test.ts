@@ -226,12 +226,8 @@ function recordOffences({ before, outcome }: Step): string[] {
     changedHands && holders.length === 0 && !bound && "a change of hands without an epoch:",
     facts.length === 0 && state !== before.state && "a change that nobody is told:",
     stateKey(folded) !== stateKey(state) && "the fold differs:",
-    last !== undefined && stateKey(recorded(wire(last.payload))) !== stateKey(state) && "the record differs:",
+    last !== undefined && stateKey(recorded(last.payload)) !== stateKey(state) && "the record differs:",
   ].filter((it) => it !== false);
-}
-
-function wire(payload: ControlOutcome["facts"][number]["payload"]) {
-  return JSON.parse(JSON.stringify(payload)) as typeof payload;
 }
 
 function byPerson(command: ControlCommand): boolean {
