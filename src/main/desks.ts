@@ -38,6 +38,8 @@ export type DeskOptions = {
   readonly limits: RetentionLimits;
   /** Where the audit head is kept; absent: in the audit file alone. */
   readonly auditHeads?: string | undefined;
+  /** How long a session stays interactive when its last viewer with input is gone. */
+  readonly viewerGraceMs?: number | undefined;
 };
 
 export type OpenDesks = Awaited<ReturnType<typeof openDesks>>;
@@ -49,17 +51,15 @@ export const newSecret = (): string => randomBytes(32).toString("base64url");
 export const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Rejects with `StoreUnusable` when the directory can't serve; then nothing was changed. */
-export async function openDesks({ dataDir, openDrivers, logger, clock, limits, auditHeads }: DeskOptions) {
+export async function openDesks(options: DeskOptions) {
+  const { dataDir, openDrivers, logger, clock, limits, auditHeads, viewerGraceMs: graceMs } = options;
   const store = await openSqliteStore(dataDir, { now: () => clock.now() });
-  const drivers = await openDrivers().catch(async (error: unknown) => {
-    await store.close();
-    throw error;
-  });
+  const drivers = await openDrivers().catch((error: unknown) => store.close().then(() => Promise.reject(error)));
   const bytes = new SegmentByteStore(dataDir, { now: () => clock.now() });
   const journal = new Journal(store.events);
   const output = new OutputDesk(bytes, journal, logger);
   const workspaces = new WorkspaceDesk(journal, LOCAL_HOST);
-  const control = new ControlDesk({ journal, drivers, workspaces, logger });
+  const control = new ControlDesk({ journal, drivers, workspaces, logger, graceMs });
   const sessions = new SessionDesk({ journal, output, workspaces, control, drivers, logger, newId });
   const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
   const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });

@@ -42,7 +42,11 @@ export type RunningHub = {
 };
 
 /** Rejects when it can't start; then nothing is left open. */
-export async function startHub(settings: Settings, drivers: Drivers): Promise<RunningHub> {
+export async function startHub(
+  settings: Settings,
+  drivers: Drivers,
+  { viewerGraceMs }: { readonly viewerGraceMs?: number } = {},
+): Promise<RunningHub> {
   await using opened = new AsyncDisposableStack();
   await makePrivateDirectory(settings.dataDir);
   const logFile = new LogFile(join(settings.dataDir, "hub.log"));
@@ -58,7 +62,7 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
     return local.drivers;
   };
   const { dataDir, auditHeads } = settings;
-  const desks = await openDesks({ dataDir, openDrivers, logger, clock, limits, auditHeads });
+  const desks = await openDesks({ dataDir, openDrivers, logger, clock, limits, auditHeads, viewerGraceMs });
   opened.defer(async () => {
     await desks.close();
     logger.info("the hub is down");
