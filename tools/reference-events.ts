@@ -7,6 +7,7 @@ import { AnyObject, Id } from "../src/protocol/common.ts";
 import { Token } from "../src/protocol/credentials.ts";
 import { WorkspaceSession, WorkspaceStatus } from "../src/protocol/sessions.ts";
 import { Workspace } from "../src/protocol/workspaces.ts";
+import { CONTROL_PAYLOADS } from "./reference-control.ts";
 import { anchor, fieldTable, MADE, page, schemaOf, table } from "./reference-page.ts";
 
 /** A type without one is not emitted yet. A test holds them to what a hub records. */
@@ -105,6 +106,7 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     resolvedBy: z.string().meta({ description: "Who decided; `system` where nobody did" }),
     reason: z.string().optional(),
   }),
+  ...CONTROL_PAYLOADS,
   workspace: Workspace.omit({ updatedAt: true }),
   token: Token.pick({ tokenId: true, kind: true, role: true, name: true }).extend({
     change: z.enum(["created", "revoked"]),

@@ -44,7 +44,7 @@ test("[HSE-13] every frame of the WebSocket has its place, and how lists travel 
 });
 
 /** Makes a hub record every type that it can. */
-async function recordEverything(client: SidestickClient): Promise<void> {
+async function recordEverything(client: SidestickClient, agent: SidestickClient): Promise<void> {
   const { sessionId } = await client.session.create({ kind: "terminal", title: "build", conversationId: "c" });
   const attached = Promise.withResolvers<unknown>();
   const stream = client.stream();
@@ -62,15 +62,18 @@ async function recordEverything(client: SidestickClient): Promise<void> {
   await vi.waitFor(async () => expect(await client.event.list({ types: ["keyframe"] })).not.toEqual([]), 15_000);
   const { requestId } = await client.approval.request({ sessionId, kind: "tool", payload: { command: "ls" } });
   await client.approval.resolve({ requestId, status: "approved", reason: "go ahead" });
+  await agent.control.safe_point({ sessionId, step: "click", sequence: 1 });
+  await client.control.user_intent({ sessionId, intent: "STOP_NOW" });
+  await vi.waitFor(async () => expect(await client.event.list({ types: ["receipt"] })).not.toEqual([]), 15_000);
   await client.session.close({ sessionId });
   await client.workspace.put({ workspaceId: "w1" });
 }
 
 test("[HSE-13] payloads are what the reference says they are, and no other types are recorded", async () => {
-  const { person: client } = await startTerminalHub();
+  const { person: client, agent } = await startTerminalHub();
   const told = Object.keys(PAYLOADS) as EventType[];
 
-  await recordEverything(client);
+  await recordEverything(client, agent);
 
   const limit = 5000;
   const plain = await client.event.list({ limit });

@@ -6,8 +6,15 @@ import { connectLocalHost, type LocalHost } from "./local-host.ts";
 import { readSettings, SettingsError, settingsHelp, type Settings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
-/** Resolves with the exit code when the hub has ended. `drivers` is for compositions other than the product's. */
-export async function runUp(argv: readonly string[], drivers?: Drivers): Promise<number> {
+/** For compositions other than the product's. */
+export type Composition = {
+  readonly drivers?: Drivers;
+  /** Of the local host: Node's arguments. */
+  readonly hostProgram?: readonly string[];
+};
+
+/** Resolves with the exit code when the hub has ended. */
+export async function runUp(argv: readonly string[], { drivers, hostProgram }: Composition = {}): Promise<number> {
   if (argv.includes("--help") || argv.includes("-h")) {
     console.log(settingsHelp());
     return 0;
@@ -25,7 +32,7 @@ export async function runUp(argv: readonly string[], drivers?: Drivers): Promise
   let hub: RunningHub;
   let host: LocalHost | undefined;
   const ownHost: Drivers = async (parts) => {
-    host = await connectLocalHost(parts);
+    host = await connectLocalHost({ ...parts, program: hostProgram });
     const { driver, close } = host;
     return { drivers: [driver], close };
   };

@@ -2,4 +2,6 @@
 import { runUp } from "../../src/main/up.ts";
 import { MemoryDriver } from "../support/memory-driver.ts";
 
-process.exitCode = await runUp(process.argv.slice(2), [new MemoryDriver("terminal"), new MemoryDriver("file")]);
+process.exitCode = await runUp(process.argv.slice(2), {
+  drivers: [new MemoryDriver("terminal"), new MemoryDriver("file")],
+});

@@ -49,7 +49,8 @@ export async function openTerminalHub(): Promise<TerminalHub & { readonly stop: 
   const stop = async (): Promise<void> => {
     await hub.close();
     await endHost(dataDir);
-    await rm(dataDir, { recursive: true, force: true });
+    // Shells that are just ending may still write their history.
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   };
   return {
     stop,

@@ -177,10 +177,10 @@ describe("interactive runs", () => {
 
     expect(await codeOf(hub.agent.pty.send({ conversation_id, data: "ls\r" }))).toBe("shell_idle");
     expect(await codeOf(hub.agent.session.input({ sessionId, data: "ls\r" }))).toBe("shell_idle");
-    expect(await codeOf(hub.person.session.input({ sessionId, data: "ls\r", notAtShell: true }))).toBe("shell_idle");
     const expecting = { conversation_id, match: "PROMPT", from_position: 0, data: "ls\r" };
     expect(await codeOf(hub.agent.pty.expect_send(expecting))).toBe("shell_idle");
     expect(await codeOf(hub.agent.pty.ctrl_c({ conversation_id }))).toBe("ok");
+    expect(await codeOf(hub.person.session.input({ sessionId, data: "ls\r", notAtShell: true }))).toBe("shell_idle");
     expect(await codeOf(hub.person.session.input({ sessionId, data: "echo from-a-person\r" }))).toBe("ok");
     const seen = await hub.agent.pty.wait_for({ conversation_id, match: "\nfrom-a-person" });
     expect(seen.matched).toBe(true);
