@@ -176,11 +176,11 @@ test("[CTL-38] control --follow ends with 130 at Ctrl+C", async () => {
   expect((await following.result).code).toBe(130);
 });
 
-test("[CTL-38] sessions says who drives each", async () => {
+test("[CTL-38, CTL-6] sessions says who drives each; one made with --interactive waits for a grant", async () => {
   const { sessionId } = await driven();
   const held = await driven();
   await hub.person.control.take({ sessionId: held.sessionId });
-  const attended = await hub.person.session.create({ kind: "terminal", interactive: true });
+  const attended = (await cli("sessions", "create", "--kind", "terminal", "--interactive")).stdout.trim();
 
   const { stdout } = await cli("sessions");
 
@@ -189,7 +189,7 @@ test("[CTL-38] sessions says who drives each", async () => {
       .split("\n")
       .find((line) => line.startsWith(id.slice(0, 8)))
       ?.split(/ {2,}/)[4];
-  expect([sessionId, held.sessionId, attended.sessionId].map(drives)).toEqual(["agent", "operator", "(by grant)"]);
+  expect([sessionId, held.sessionId, attended].map(drives)).toEqual(["agent", "operator", "(by grant)"]);
 });
 
 type Process = {
