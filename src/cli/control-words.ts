@@ -34,9 +34,10 @@ export function driverWords({ control_mode, holder, granted_by, lease_expiry, in
 /** A line for each field that says something. */
 export function controlFields(control: Control): Readonly<Record<string, string>> {
   const { requested_by: asked, handback_note: note, agent_status, user_intent, interactive, epoch, reason } = control;
+  const isAcquired = reason === "granted" && control.lease_seconds === null;
   return {
     drives: driverWords(control),
-    ...(reason === null ? {} : { since: REASONS[reason] }),
+    ...(reason === null || isAcquired ? {} : { since: REASONS[reason] }),
     agent: agent_status,
     intent: user_intent,
     interactive: interactive ? "yes: agents act only when granted" : "no",

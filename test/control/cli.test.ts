@@ -36,7 +36,7 @@ test("[CTL-38] control says who drives, in what state, who asks and why", async 
   const json = await cli("control", sessionId, "--json");
 
   expect(before).toMatchObject({ code: 0, stderr: "" });
-  expect(before.stdout).toMatch(/^drives +agent agent, by itself: nobody attends$/m);
+  expect(before.stdout).toMatch(/^drives +agent agent, by itself: nobody attends\nagent +IDLE\nintent +WAIT$/m);
   expect(after.stdout).toMatch(/^drives +operator\nsince +a person took it\nagent +STOPPED\nintent +WAIT$/m);
   expect(after.stdout).toMatch(/^asks +agent agent, \ds ago: to\\e\[2J go on$/m);
   expect(JSON.parse(json.stdout)).toEqual(await hub.person.control.get({ sessionId }));
