@@ -69,7 +69,7 @@ function bareInserts(): number {
     db.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL");
     db.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -8000; PRAGMA wal_autocheckpoint = 1000");
     for (const step of MIGRATIONS) db.exec(step);
-    const insert = db.prepare("INSERT INTO events VALUES (?, 1, 1, 0, ?, 1, ?, ?, ?)");
+    const insert = db.prepare("INSERT INTO events VALUES (?, 1, 1, 0, ?, 1, ?, ?, ?, NULL)");
     const at = Date.now();
     return rate(EVENTS, () => {
       let sequence = 0;

@@ -44,6 +44,7 @@ async function start(dataDir: string): Promise<{ url: string; readyMs: number; s
   const script = join(import.meta.dirname, "..", "test", "composition", "hub.ts");
   const child = spawn(process.execPath, [script, "--port", "0", "--data-dir", dataDir], {
     stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, XDG_STATE_HOME: dataDir },
   });
   let url = "";
   for await (const line of createInterface({ input: child.stdout })) {

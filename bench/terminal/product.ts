@@ -39,7 +39,7 @@ export class Product implements AsyncDisposable {
   static async start(stage: Stage, name: string): Promise<Product> {
     const dataDir = stage.path(name);
     const place = ["--data-dir", dataDir];
-    const node = ["--disable-warning=ExperimentalWarning", ...NODE_ARGUMENTS];
+    const node = ["--disable-warning=ExperimentalWarning", "--initial-old-space-size=96", ...NODE_ARGUMENTS];
     const shells = { BENCH_SHELL_ENVIRONMENT: JSON.stringify(stage.environment) };
     const host = stage.start(process.execPath, [...node, HOST, ...place], shells);
     await lineOf(host, /The host is ready/);

@@ -7,8 +7,9 @@ import type { Attached, SidestickClient, WorkspaceEvent } from "../client/sidest
 import type { AppError } from "../protocol/errors.ts";
 import { type EndingSignal, onEndingSignal } from "./interruption.ts";
 import { LiveSession } from "./live-session.ts";
+import { Keyboard } from "./keyboard.ts";
 import type { LocalTerminal } from "./local-terminal.ts";
-import { type DetachKey, TypedKeys } from "./typed-keys.ts";
+import type { DetachKey } from "./typed-keys.ts";
 
 /** `watch` becomes `type` with the first key. */
 export type AttachMode = "read" | "watch" | "type";
@@ -33,25 +34,24 @@ export type AttachedTerminalParts = {
   readonly detachKey: DetachKey;
 };
 
-/** A sequence that has begun comes whole within this, and an Escape key alone is not felt to be late. */
-const KEY_PAUSE_MS = 30;
-
 export class AttachedTerminal {
   readonly #parts: AttachedTerminalParts;
   readonly #live: LiveSession;
-  readonly #keys: TypedKeys;
+  readonly #keyboard: Keyboard;
   readonly #ended = Promise.withResolvers<EndingReason>();
   readonly #early: Buffer[] = [];
   #mayType: boolean;
   #isAttached = false;
   #announcedEnd = 0;
   #lastRefusal: AppError | undefined;
-  #pause: NodeJS.Timeout | undefined;
 
   constructor(parts: AttachedTerminalParts) {
     this.#parts = parts;
     this.#mayType = parts.mode === "type";
-    this.#keys = new TypedKeys(parts.detachKey);
+    this.#keyboard = new Keyboard(parts.detachKey, {
+      onKeys: (keys) => this.#send(keys),
+      onDetach: () => this.#ended.resolve({ why: "detached" }),
+    });
     this.#live = new LiveSession(parts.client, parts.sessionId, {
       onBytes: (bytes) => parts.local.show(bytes),
       onAttached: (attached) => this.#attached(attached),
@@ -70,10 +70,10 @@ export class AttachedTerminal {
     local.lend();
     opened.defer(() => this.#live.close());
     opened.use(onEndingSignal((signal) => this.#ended.resolve({ why: "signal", signal })));
-    opened.defer(() => clearTimeout(this.#pause));
+    opened.use(this.#keyboard);
     opened.use(
       local.listen({
-        onInput: (chunk) => this.#typed(chunk),
+        onInput: (chunk) => this.#keyboard.push(chunk),
         onEnd: () => this.#ended.resolve({ why: "detached" }),
         onResize: () => this.#resized(),
         onContinue: () => this.#attach("screen"),
@@ -100,18 +100,10 @@ export class AttachedTerminal {
     for (const keys of this.#early.splice(0)) this.#send(keys);
   }
 
-  #typed(chunk: Uint8Array): void {
-    clearTimeout(this.#pause);
-    const { keys, isDetach } = this.#keys.push(chunk);
-    this.#send(keys);
-    if (isDetach) this.#ended.resolve({ why: "detached" });
-    else if (this.#keys.isHolding) this.#pause = setTimeout(() => this.#send(this.#keys.flush()), KEY_PAUSE_MS);
-  }
-
   /** Before the session is on the screen keys wait for it; later they go at once or not at all. */
   #send(keys: Buffer): void {
     const { mode, local } = this.#parts;
-    if (keys.length === 0 || mode === "read") return;
+    if (mode === "read") return;
     if (!this.#isAttached) {
       this.#early.push(keys);
       return;

@@ -4,6 +4,7 @@
  */
 import { parseArgs } from "node:util";
 import { HubUnreachable } from "../client/sidestick.ts";
+import { AppError } from "../protocol/errors.ts";
 import { HubAway } from "./failure.ts";
 import { EndsWith, type ExitCode, UsageError } from "./exit.ts";
 import { chooseHub, type Hub } from "./hub.ts";
@@ -53,12 +54,27 @@ export function defineCommand<const O extends Options>(definition: Definition<O>
     try {
       return await definition.run({ ...hub, values: values as ParsedValues<O>, given: positionals, terminal });
     } catch (error) {
-      const failure = error instanceof HubUnreachable ? new HubAway(hub, error) : error;
+      const failure = error instanceof HubUnreachable ? new HubAway(hub, error) : namedByOption(error, options);
       const { failureCode } = definition;
       throw failureCode === undefined || failure instanceof UsageError ? failure : new EndsWith(failureCode, failure);
     }
   };
   return { ...definition, takes, options, run };
+}
+
+/** The hub names what it refuses by its own name; whoever typed `--limit 0` knows it as that. */
+function namedByOption(error: unknown, options: Options): unknown {
+  if (!(error instanceof AppError) || error.code !== "invalid_request") return error;
+  const [path = "", ...rest] = error.message.split(" ");
+  const field = path.split(".").findLast((it) => it !== "" && !/^\d+:?$/.test(it)) ?? "";
+  const words = field
+    .replaceAll(/([a-z])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .split(/[_:]/);
+  const option = [words.join("-"), words.slice(0, -1).join("-")].find((it) => Object.hasOwn(options, it));
+  if (option === undefined) return error;
+  const detail = [`--${option}`, ...rest].join(" ");
+  return new AppError("invalid_request", { ...error.details, detail }, { cause: error });
 }
 
 function parse(argv: readonly string[], options: Options) {

@@ -2,6 +2,7 @@
 import type { Command } from "./command.ts";
 import { attach } from "./commands/attach.ts";
 import { approvalsGet, approvalsList, approve, deny } from "./commands/approvals.ts";
+import { auditTail, auditVerify } from "./commands/audit.ts";
 import { call } from "./commands/call.ts";
 import { control, decline, grant, release, request, take } from "./commands/control.ts";
 import { down } from "./commands/down.ts";
@@ -59,6 +60,8 @@ export const COMMANDS: readonly Command[] = [
   sessionsResume,
   sessionsClose,
   events,
+  auditVerify,
+  auditTail,
   approvalsList,
   approvalsGet,
   approve,

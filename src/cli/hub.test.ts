@@ -79,10 +79,29 @@ test("[CLI-9, CLI-11] a session from create to close, by the begin of its id", a
   expect(got.stdout).toMatch(/^title +nightly$/m);
   expect(got.stdout).toMatch(/^interactive +true$/m);
   expect(statuses).toEqual(["paused", "active", "closed"]);
-  expect((await run("sessions")).stdout).toMatch(
+  expect((await run("sessions", "--all")).stdout).toMatch(
     new RegExp(`^ID .*\n${id.slice(0, 8)}  terminal  closed .* default +nightly$`, "m"),
   );
   expect((await run("sessions", "close", begin)).code).toBe(1);
+});
+
+test("[CLI-20] sessions shows the living ones, --all closed ones too", async () => {
+  const { run } = await startHub();
+  const idsOf = async (...args: string[]): Promise<string[]> =>
+    (JSON.parse((await run("sessions", ...args, "--json")).stdout) as { sessionId: string }[]).map(
+      (it) => it.sessionId,
+    );
+  const create = async () => (await run("sessions", "create", "--kind", "terminal")).stdout.trim();
+  const [first, second, third] = [await create(), await create(), await create()];
+  await run("sessions", "pause", first);
+  await run("sessions", "close", second);
+
+  expect(await idsOf()).toEqual([first, third]);
+  expect(await idsOf("--all")).toEqual([first, second, third]);
+  expect(await idsOf("--status", "closed")).toEqual([second]);
+  await run("sessions", "close", first);
+  await run("sessions", "close", third);
+  expect((await run("sessions")).stderr).toContain("closed ones: sidestick sessions --all");
 });
 
 test("[CLI-17] the first decision stands", async () => {

@@ -78,8 +78,8 @@ export class LiveSession {
   }
 
   /** False: there is no connection at this moment, and nothing was typed. */
-  type(keys: Buffer): boolean {
-    return this.#stream.input(this.#sessionId, { data_b64: keys.toString("base64") });
+  type(keys: Buffer, { notAtShell }: { readonly notAtShell?: boolean } = {}): boolean {
+    return this.#stream.input(this.#sessionId, { data_b64: keys.toString("base64"), notAtShell });
   }
 
   resize(cols: number, rows: number): void {

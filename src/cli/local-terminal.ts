@@ -28,22 +28,30 @@ const RESTORE = [
   "\u001b[4l\u001b>", // replace, plain keypad
   "\u001b[>4m\u001b[<99u", // keys as they always were
   "\u001b[0 q\u001b[0m\u001b(B\u000f",
-  "\u001b[23;0t",
 ].join("");
+const RESTORE_TITLE = "\u001b[23;0t";
+const COLOURS_OFF = "\u001b[0m";
 const LAST_LINE = "\u001b[r\u001b[9999;1H\r\n";
+/** Taking back scroll margins moves the cursor. */
+const SAME_PLACE = "\u001b7\u001b[r\u001b8";
+
+/** `screen`: the whole of it belongs to the session. `output`: what comes is written where the cursor stands. */
+export type Lending = "screen" | "output";
 
 export class LocalTerminal {
   readonly #input: ReadStream;
   readonly #output: Screen;
+  readonly #lending: Lending;
   #filter = new WithoutQueries();
   #isLent = false;
   /** As `stty` writes it; undefined where there is no `stty`. */
   #modesBefore: string | undefined;
   readonly #atExit = (): void => this.giveBack();
 
-  constructor(input: ReadStream, output: Screen) {
+  constructor(input: ReadStream, output: Screen, lending: Lending) {
     this.#input = input;
     this.#output = output;
+    this.#lending = lending;
   }
 
   get size(): LocalSize {
@@ -55,7 +63,7 @@ export class LocalTerminal {
     process.once("exit", this.#atExit);
     if (this.#input.isTTY) this.#modesBefore = stty("-g");
     this.#makeRaw();
-    if (this.#output.isTTY) this.#output.write(SAVE_TITLE);
+    if (this.#output.isTTY && this.#lending === "screen") this.#output.write(SAVE_TITLE);
   }
 
   /** Until disposed. Where stdin is no terminal nobody types. */
@@ -107,14 +115,19 @@ export class LocalTerminal {
     if (!this.#isLent) return;
     this.#isLent = false;
     process.off("exit", this.#atExit);
-    const leaveAlternate = this.#filter.isAlternate ? "\u001b[?1049l" : "";
     try {
-      if (this.#output.isTTY) writeSync(this.#output.fd, leaveAlternate + RESTORE + LAST_LINE);
+      if (this.#output.isTTY) writeSync(this.#output.fd, this.#restoring());
     } catch {
       // The terminal is gone (SIGHUP): there is nothing to restore.
     }
     if (this.#input.isTTY && this.#modesBefore !== undefined) stty(this.#modesBefore);
     else if (this.#input.isTTY) this.#input.setRawMode(false);
+  }
+
+  #restoring(): string {
+    const leaveAlternate = this.#filter.isAlternate ? "\u001b[?1049l" : "";
+    if (this.#lending === "screen") return leaveAlternate + RESTORE + RESTORE_TITLE + LAST_LINE;
+    return this.#filter.isPlain ? COLOURS_OFF : leaveAlternate + RESTORE + SAME_PLACE;
   }
 
   /** Node's own raw mode still turns LF into CR LF, which tears the picture of programs that move by LF. */

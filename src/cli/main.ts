@@ -6,10 +6,10 @@ import { join } from "node:path";
 enableCompileCache(join(import.meta.dirname, "..", "..", "node_modules", ".cache", "sidestick"));
 
 const { run } = await import("./run.ts");
-const { handleClosedPipe, Terminal } = await import("./terminal.ts");
+const { handleClosedPipe, openStdin, Terminal } = await import("./terminal.ts");
 
 const argv = process.argv.slice(2);
 // A hub goes on when nobody reads what it prints any longer.
 handleClosedPipe(argv[0] === "up" ? "go on" : "end");
 // Not `process.exit`: it would cut off what a pipe has not taken yet.
-process.exitCode = await run(argv, new Terminal(process.stdout, process.stderr));
+process.exitCode = await run(argv, new Terminal(process.stdout, process.stderr, openStdin));

@@ -16,7 +16,12 @@ export type BlockListener = {
   readonly onAway: () => void;
   readonly onBack: () => void;
   readonly onGap: (bytes: number) => void;
+  /** Something that was typed did not go in. */
+  readonly onRefused?: () => void;
 };
+
+/** Of who types; absent: nobody does. */
+export type Typing = { readonly cols: number; readonly rows: number };
 
 const TYPES = ["agent_block_delta", "agent_block_end", "prompt", "status"] as const;
 
@@ -28,6 +33,8 @@ export class RunningBlock {
   /** Up to here the output is the command's. */
   #known: number;
   #isOver = false;
+  /** Typed before there was a way to send it; absent: there is one. */
+  #early: Buffer[] | undefined = [];
   #learned = Promise.withResolvers<void>();
 
   constructor(client: SidestickClient, begun: Begun, listener: BlockListener) {
@@ -38,20 +45,41 @@ export class RunningBlock {
       ...listener,
       onBytes: (bytes, cursor) => this.#show(bytes, cursor),
       onEvent: (event) => this.#event(event),
-      onRefusal: (error) => this.#ended.reject(error),
+      onAttached: async () => this.#attached(),
+      onRefusal: (error) => {
+        if (this.#early === undefined && listener.onRefused !== undefined) listener.onRefused();
+        else this.#ended.reject(error);
+      },
     });
   }
 
   /** Resolves when all its output was shown; with nothing when the terminal ended without saying how. */
-  async end(after: number): Promise<BlockEnd | undefined> {
+  async end(after: number, typing?: Typing): Promise<BlockEnd | undefined> {
     this.#live.closed.catch((error: unknown) => this.#ended.reject(error));
     this.#live.follow(TYPES, after);
-    this.#live.attach({ from: this.#begun.cursor });
+    this.#live.attach({ from: this.#begun.cursor, typing });
     return this.#ended.promise;
+  }
+
+  /** For the command alone: once it is over the shell gets nothing of it. False: there is no connection now. */
+  type(keys: Buffer): boolean {
+    if (this.#isOver) return true;
+    this.#early?.push(keys);
+    return this.#early !== undefined || this.#live.type(keys, { notAtShell: true });
+  }
+
+  resize({ cols, rows }: Typing): void {
+    this.#live.resize(cols, rows);
   }
 
   close(): void {
     this.#live.close();
+  }
+
+  #attached(): void {
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const keys of early) this.type(keys);
   }
 
   async #show(bytes: Uint8Array, cursor: number): Promise<void> {
@@ -66,14 +94,17 @@ export class RunningBlock {
     }
   }
 
-  #event({ type, payload, position = 0 }: WorkspaceEvent): void {
+  #event({ type, payload, position = 0, cursor: at = 0 }: WorkspaceEvent): void {
     const { blockId, cursor = 0, length = 0 } = payload as { blockId?: string; cursor?: number; length?: number };
     const isOurs = blockId === this.#begun.block_id;
     if (type === "agent_block_delta" && isOurs) this.#learn(cursor + length);
     else if (type === "agent_block_end" && isOurs) this.#over({ ...endOf(payload), end_cursor: cursor });
     else if (type === "status" && payload["status"] === "closed") this.#over(undefined);
-    else if (type === "prompt" && payload["kind"] !== "shell" && position > this.#begun.position) {
-      this.#listener.onQuestion(questionOf(payload));
+    else if (type === "prompt" && payload["kind"] !== "shell" && position > this.#begun.position && !this.#isOver) {
+      this.#learn(at);
+      const question = questionOf(payload);
+      // Whoever ends with the question has seen its text.
+      void this.#live.reached(at).then(() => this.#isOver || this.#listener.onQuestion(question));
     }
   }
 

@@ -11,6 +11,12 @@ export class WithoutQueries implements OutputFilter {
   readonly #splitter = new EscapeSplitter();
 
   #isAlternate = false;
+  #isPlain = true;
+
+  /** Whether nothing but characters, colours and erasing went through. */
+  get isPlain(): boolean {
+    return this.#isPlain;
+  }
 
   /** Whether it left the terminal on its alternate screen. */
   get isAlternate(): boolean {
@@ -24,6 +30,7 @@ export class WithoutQueries implements OutputFilter {
   }
 
   #follow(piece: Piece): void {
+    this.#isPlain &&= piece.kind === "plain" || (piece.kind === "csi" && HARMLESS.test(piece.body));
     if (piece.kind === "escape" && piece.body === "c") this.#isAlternate = false;
     if (piece.kind === "csi" && ALTERNATE.test(piece.body)) this.#isAlternate = piece.body.endsWith("h");
   }
@@ -65,6 +72,8 @@ const ENQ = "\u0005";
 const CSI_PARTS = /^([<=>?]?)([\d:;]*)([ -/]*[@-~])$/;
 /** Device attributes; status and cursor; modes; version, keyboard, parameters, graphics, checksum. */
 const CSI_QUERIES: ReadonlySet<string> = new Set("c >c =c n ?n $p ?$p >q ?u x ?S *y".split(" "));
+/** Colours, erasing in the line. */
+const HARMLESS = /^[\d:;]*[mK]$/;
 const ALTERNATE = /^\?(?:\d+;)*(?:47|1047|1049)(?:;\d+)*[hl]$/;
 /** Window reports; the others act on the window. */
 const ASKS_WINDOW = /^(?:1[1-9]|2[01])(?:;|$)/;

@@ -1,18 +1,27 @@
-/** Where a command speaks: answers on stdout, everything else on stderr. */
+/** Where a command speaks (answers on stdout, everything else on stderr) and listens. */
 import { once } from "node:events";
-import type { Writable } from "node:stream";
+import { fstatSync } from "node:fs";
+import type { Readable, Writable } from "node:stream";
 import { printable, printableJson } from "./printable.ts";
 import { type Column, renderTable } from "./table.ts";
 
 export type Sink = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+export type Source = Readable & { readonly isTTY?: boolean };
 
 export class Terminal {
   readonly #out: Sink;
   readonly #err: Sink;
+  readonly #source: () => Source | undefined;
 
-  constructor(out: Sink, err: Sink) {
+  constructor(out: Sink, err: Sink, source: () => Source | undefined) {
     this.#out = out;
     this.#err = err;
+    this.#source = source;
+  }
+
+  /** What is on stdin; undefined: nothing ever. */
+  get input(): Source | undefined {
+    return this.#source();
   }
 
   /** Of the terminal behind stdout; undefined for a pipe or a file, where nothing is to be cut. */
@@ -58,6 +67,14 @@ export class Terminal {
     if (this.#out.writableNeedDrain) await once(this.#out, "drain");
   }
 }
+
+/** Opened only by who asks, for it would keep the process alive. */
+export function openStdin(): Source | undefined {
+  return fstatSync(0).rdev === NULL_DEVICE ? undefined : process.stdin;
+}
+
+/** 1, 3 */
+const NULL_DEVICE = 0x103;
 
 /** A reader that has seen enough (`| head`) is no failure: end without a word, or go on unheard. */
 export function handleClosedPipe(then: "end" | "go on"): void {

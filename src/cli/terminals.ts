@@ -29,7 +29,11 @@ export async function sessionOf(client: SidestickClient, given: string): Promise
 
 /** What the operations on terminals call it. */
 export async function conversationOf(client: SidestickClient, given: string): Promise<string> {
-  const { conversationId, sessionId } = await terminalOf(client, given);
+  return ownerOf(await terminalOf(client, given));
+}
+
+/** The conversation that a terminal belongs to. */
+export function ownerOf({ conversationId, sessionId }: WorkspaceSession): string {
   if (conversationId !== undefined) return conversationId;
   throw new AppError("not_found", {
     detail: `The session ${sessionId} belongs to no conversation; attach to it instead`,

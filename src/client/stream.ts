@@ -47,7 +47,7 @@ export type StreamParts = {
   readonly timing: Timing;
 };
 
-type Keys = { readonly data: string } | { readonly data_b64: string };
+type Keys = ({ readonly data: string } | { readonly data_b64: string }) & { readonly notAtShell?: boolean | undefined };
 
 export class Stream {
   readonly #parts: StreamParts;

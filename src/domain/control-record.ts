@@ -14,6 +14,7 @@ import {
   type Lease,
 } from "./control-state.ts";
 import type { JsonObject, NewEvent } from "./event.ts";
+import { instantOf, instantText } from "./instant.ts";
 
 export function describeControl(state: ControlState): JsonObject {
   const { epoch, mode, holder, lease, intent, agentStatus, attended, held, request, note, reason, interruptedBy } =
@@ -25,7 +26,7 @@ export function describeControl(state: ControlState): JsonObject {
     reason,
     holder: holder === null ? null : { ...holder },
     lease_seconds: lease?.seconds ?? null,
-    lease_expiry: lease === null ? null : new Date(lease.endsAt).toISOString(),
+    lease_expiry: lease === null ? null : instantText(lease.endsAt),
     granted_by: lease?.by ?? null,
     user_intent: intent,
     agent_status: agentStatus,
@@ -34,7 +35,7 @@ export function describeControl(state: ControlState): JsonObject {
     requested_by:
       request === null
         ? null
-        : { agent_id: request.agentId, reason: request.reason, requested_at: new Date(request.at).toISOString() },
+        : { agent_id: request.agentId, reason: request.reason, requested_at: instantText(request.at) },
     handback_note: note,
     interrupted_by: interruptedBy === null ? null : { ...interruptedBy },
   };
@@ -102,7 +103,7 @@ function actorOf(value: unknown): Actor | null {
 
 function leaseOf(payload: JsonObject): Lease | null {
   const { lease_seconds: seconds, lease_expiry: expiry, granted_by: by } = payload;
-  const endsAt = Date.parse(textOf(expiry) ?? "");
+  const endsAt = instantOf(textOf(expiry) ?? "");
   if (typeof seconds !== "number" || Number.isNaN(endsAt) || typeof by !== "string") return null;
   return { seconds, endsAt, by };
 }
@@ -110,5 +111,5 @@ function leaseOf(payload: JsonObject): Lease | null {
 function requestOf(value: unknown): ControlState["request"] {
   const { agent_id: agentId, reason, requested_at: at } = (value ?? {}) as Record<string, unknown>;
   if (typeof agentId !== "string" || typeof reason !== "string") return null;
-  return { agentId, reason, at: Date.parse(textOf(at) ?? "") || 0 };
+  return { agentId, reason, at: instantOf(textOf(at) ?? "") || 0 };
 }

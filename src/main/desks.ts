@@ -1,9 +1,11 @@
 /** Opens the stores of one data directory and sets the desks over them: the hub without its doors. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { AnswerDesk } from "../hub/answer-desk.ts";
 import { ApprovalDesk } from "../hub/approval-desk.ts";
 import { ControlChanges } from "../hub/control-changes.ts";
 import { ControlDesk } from "../hub/control-desk.ts";
+import { AuditWriter } from "../hub/audit-writer.ts";
 import { CredentialDesk } from "../hub/credential-desk.ts";
 import { Journal } from "../hub/journal.ts";
 import { OutputDesk } from "../hub/output-desk.ts";
@@ -21,8 +23,11 @@ import { WorkspaceDesk } from "../hub/workspace-desk.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Patterns } from "../lib/patterns.ts";
 import { RenderedScreens } from "./rendered-screens.ts";
+import { HeadFiles } from "../store/audit/head-files.ts";
+import { JsonLinesFile } from "../store/audit/json-lines-file.ts";
 import { SegmentByteStore } from "../store/segments/segment-byte-store.ts";
-import { openSqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { AUDIT_FILE } from "./audit.ts";
 
 export type DeskOptions = {
   readonly dataDir: string;
@@ -31,6 +36,10 @@ export type DeskOptions = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: RetentionLimits;
+  /** Where the audit head is kept; absent: in the audit file alone. */
+  readonly auditHeads?: string | undefined;
+  /** How long a session stays interactive when its last viewer with input is gone. */
+  readonly viewerGraceMs?: number | undefined;
 };
 
 export type OpenDesks = Awaited<ReturnType<typeof openDesks>>;
@@ -42,33 +51,30 @@ export const newSecret = (): string => randomBytes(32).toString("base64url");
 export const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Rejects with `StoreUnusable` when the directory can't serve; then nothing was changed. */
-export async function openDesks({ dataDir, openDrivers, logger, clock, limits }: DeskOptions) {
+export async function openDesks(options: DeskOptions) {
+  const { dataDir, openDrivers, logger, clock, limits, auditHeads, viewerGraceMs: graceMs } = options;
   const store = await openSqliteStore(dataDir, { now: () => clock.now() });
-  const drivers = await openDrivers().catch(async (error: unknown) => {
-    await store.close();
-    throw error;
-  });
+  const drivers = await openDrivers().catch((error: unknown) => store.close().then(() => Promise.reject(error)));
   const bytes = new SegmentByteStore(dataDir, { now: () => clock.now() });
   const journal = new Journal(store.events);
   const output = new OutputDesk(bytes, journal, logger);
   const workspaces = new WorkspaceDesk(journal, LOCAL_HOST);
-  const control = new ControlDesk({ journal, drivers, workspaces, logger });
+  const control = new ControlDesk({ journal, drivers, workspaces, logger, graceMs });
   const sessions = new SessionDesk({ journal, output, workspaces, control, drivers, logger, newId });
   const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
   const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });
   const answers = new AnswerDesk(store.answers);
   const terminal = terminalDesks({ journal, output, sessions, control });
-  const { events: log, answers: answerStore } = store;
-  const retention = new RetentionDesk({ log, bytes, answers: answerStore, sessions, approvals, clock, logger, limits });
+  const audit = auditWriter(store, { dataDir, auditHeads, logger });
+  const kept = { log: store.events, bytes, answers: store.answers, audit };
+  const retention = new RetentionDesk({ ...kept, sessions, approvals, clock, logger, limits });
 
   try {
-    await workspaces.start();
-    await credentials.start();
-    await terminal.start();
-    await control.start();
-    await sessions.start();
-    await approvals.start();
+    await audit.catchUp();
+    // Each builds on those before it.
+    for (const desk of [workspaces, credentials, terminal, control, sessions, approvals]) await desk.start();
   } catch (error) {
+    await audit.close();
     await bytes.close();
     await store.close();
     throw error;
@@ -82,6 +88,7 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits }:
     credentials.stop();
     await output.stop();
     await terminal.close();
+    await audit.close();
     await bytes.close();
     await store.close();
   };
@@ -89,7 +96,7 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits }:
     drivers,
     store,
     journal,
-    log,
+    log: store.events,
     bytes,
     output,
     workspaces,
@@ -100,9 +107,18 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits }:
     approvals,
     credentials,
     answers,
+    audit,
     retention,
     close,
   };
+}
+
+type AuditOptions = Pick<DeskOptions, "dataDir" | "auditHeads" | "logger">;
+
+function auditWriter({ events: log, audit: trail }: SqliteStore, { dataDir, auditHeads, logger }: AuditOptions) {
+  const owner = { chainId: trail.chainId, dataDir };
+  const keeper = auditHeads === undefined ? undefined : new HeadFiles(auditHeads, owner);
+  return new AuditWriter({ log, trail, file: new JsonLinesFile(join(dataDir, AUDIT_FILE)), keeper, logger });
 }
 
 type TerminalParts = {

@@ -1,11 +1,14 @@
 /** What works here, what does not, and what to do about it. `npm start` and `sidestick doctor` say the same. */
 import { access, constants, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { AuditWriter } from "../hub/audit-writer.ts";
 import type { Journal } from "../hub/journal.ts";
 import type { SessionDriver } from "../hub/ports.ts";
 import { SESSION_KINDS } from "../domain/session.ts";
 import type { Check } from "../protocol/hub.ts";
 import { openPeerReader } from "../server/peer.ts";
 import type { SqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { AUDIT_FILE } from "./audit.ts";
 import type { Settings } from "./settings.ts";
 
 export type HubCheckParts = {
@@ -13,17 +16,20 @@ export type HubCheckParts = {
   readonly drivers: readonly SessionDriver[];
   readonly store: SqliteStore;
   readonly journal: Journal;
+  readonly audit: AuditWriter;
   readonly socketPath: string;
 };
 
 const MIN_NODE = 24;
 
 /** Asked of a running hub. */
-export async function hubChecks({ settings, drivers, store, journal, socketPath }: HubCheckParts): Promise<Check[]> {
+export async function hubChecks(parts: HubCheckParts): Promise<Check[]> {
+  const { settings, drivers, store, journal, audit, socketPath } = parts;
   return [
     nodeCheck(),
     await dataDirCheck(settings.dataDir),
     storeCheck(store, journal),
+    auditCheck(join(settings.dataDir, AUDIT_FILE), audit),
     { name: "operator socket", state: "ready", needed: true, detail: socketPath },
     ...kindChecks(drivers),
   ];
@@ -69,6 +75,13 @@ function storeCheck(store: SqliteStore, journal: Journal): Check {
     detail: problem,
     remedy: "Look at the disk, then restart the hub",
   };
+}
+
+function auditCheck(file: string, { problem }: AuditWriter): Check {
+  const base = { name: "audit file", needed: false };
+  if (problem === undefined) return { ...base, state: "ready", detail: file };
+  const remedy = `Look at ${file}; lines that are missing are written as soon as they can be`;
+  return { ...base, state: "degraded", detail: `It can't be written (${problem}).`, remedy };
 }
 
 async function dataDirCheck(dataDir: string): Promise<Check> {

@@ -27,12 +27,13 @@ export type DoorOptions = {
   /** Where people reach the hub. */
   readonly url: string;
   readonly checks: () => Promise<Check[]>;
+  readonly secretDigest: (text: string) => string;
   readonly logger: Logger;
   readonly hubEnds: AbortSignal;
 };
 
 export async function createDoors(options: DoorOptions): Promise<Doors> {
-  const { desks, loginCodes, tickets, port, publicUrl, url, checks, logger, hubEnds } = options;
+  const { desks, loginCodes, tickets, port, publicUrl, url, checks, secretDigest, logger, hubEnds } = options;
   const { answers, control, credentials, log, output, sessions } = desks;
   const cookie = cookieShape(port, publicUrl);
   const origins = new OriginGuard(port, publicUrl);
@@ -43,7 +44,7 @@ export async function createDoors(options: DoorOptions): Promise<Doors> {
     { version: VERSION, checks, publicUrl: () => url },
   );
   const onCall = (name: string, code: string, seconds: number): void => metrics.call(name, code, seconds);
-  const dispatcher = new Dispatcher({ handlers, answers, logger, newId, digest, hubEnds, onCall });
+  const dispatcher = new Dispatcher({ handlers, answers, logger, newId, digest, secretDigest, hubEnds, onCall });
   const streams = new StreamLimit();
   const sockets = new StreamDoor({ authenticator, dispatcher, log, output, sessions, control, streams, hubEnds });
   const mcp = mcpHttpDoor({

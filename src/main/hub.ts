@@ -14,6 +14,7 @@ import { hubChecks } from "./doctor.ts";
 import { createDoors } from "./doors.ts";
 import { LogFile } from "./log-file.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
+import { openSecretDigest } from "./secret-digest.ts";
 import type { Settings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
@@ -41,7 +42,11 @@ export type RunningHub = {
 };
 
 /** Rejects when it can't start; then nothing is left open. */
-export async function startHub(settings: Settings, drivers: Drivers): Promise<RunningHub> {
+export async function startHub(
+  settings: Settings,
+  drivers: Drivers,
+  { viewerGraceMs }: { readonly viewerGraceMs?: number } = {},
+): Promise<RunningHub> {
   await using opened = new AsyncDisposableStack();
   await makePrivateDirectory(settings.dataDir);
   const logFile = new LogFile(join(settings.dataDir, "hub.log"));
@@ -56,7 +61,8 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
     closeDrivers = local.close;
     return local.drivers;
   };
-  const desks = await openDesks({ dataDir: settings.dataDir, openDrivers, logger, clock, limits });
+  const { dataDir, auditHeads } = settings;
+  const desks = await openDesks({ dataDir, openDrivers, logger, clock, limits, auditHeads, viewerGraceMs });
   opened.defer(async () => {
     await desks.close();
     logger.info("the hub is down");
@@ -75,8 +81,7 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
   const unix = await listenForOperator({ path: socketPath, peerOf: await openPeerReader(), ownerUid });
   listeners.push(unix);
 
-  const checks = () =>
-    hubChecks({ settings, drivers: desks.drivers, store: desks.store, journal: desks.journal, socketPath });
+  const checks = () => hubChecks({ settings, ...desks, socketPath });
   const hub = await openDoors({ settings, desks, tcp, unix, checks, logger });
   const closing = opened.move();
   closing.defer(() => hub.ends.abort());
@@ -101,7 +106,9 @@ async function openDoors({ settings, desks, tcp, unix, checks, logger }: HubPart
   const loginCodes = new Passes<{ name: string }>(clock, LOGIN_CODE_MS, newSecret);
   const tickets = new Passes<{ tokenId: string | undefined; name: string }>(clock, TICKET_MS, newSecret);
   const hubEnds = ends.signal;
-  const doors = await createDoors({ desks, loginCodes, tickets, port, publicUrl, url, checks, logger, hubEnds });
+  const secretDigest = await openSecretDigest(settings.dataDir);
+  const parts = { desks, loginCodes, tickets, port, publicUrl, url, checks, secretDigest, logger, hubEnds };
+  const doors = await createDoors(parts);
   tcp.open(doors, { via: "tcp" });
   unix.open(doors, { via: "operator_socket", person });
   logger.info("the hub is up", { url, version: VERSION, pid: process.pid });

@@ -30,7 +30,8 @@ export type LocalHost = {
 };
 
 const CLI = fileURLToPath(new URL("../cli/main.ts", import.meta.url));
-const PRODUCT = ["--disable-warning=ExperimentalWarning", CLI, "host"];
+/** As in `bin/sidestick`. */
+const PRODUCT = ["--disable-warning=ExperimentalWarning", "--initial-old-space-size=96", CLI, "host"];
 const READY_WITHIN_MS = 10_000;
 /** Between two starts of a host that dies at once. */
 const RESTART_AFTER_MS = 1_000;

@@ -10,13 +10,14 @@ async function configured(text: string): Promise<Record<string, string>> {
   return { SIDESTICK_CONFIG: path, HOME: "/nowhere" };
 }
 
-const nowhere = { XDG_CONFIG_HOME: "/nowhere", XDG_DATA_HOME: "/data" };
+const nowhere = { XDG_CONFIG_HOME: "/nowhere", XDG_DATA_HOME: "/data", XDG_STATE_HOME: "/state" };
 
 test("[HUB-2] without anything set, the defaults hold", () => {
   expect(readSettings([], nowhere)).toEqual({
     port: 4180,
     dataDir: "/data/sidestick",
     publicUrl: undefined,
+    auditHeads: "/state/sidestick/audit-heads",
     logLevel: "info",
     keepActivityDays: 30,
     keepActivityMb: 2048,

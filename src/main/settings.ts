@@ -65,6 +65,18 @@ const SETTINGS = {
       .transform((it) => new URL(it).origin)
       .optional(),
   },
+  auditHeads: {
+    flag: "audit-heads",
+    env: "SIDESTICK_AUDIT_HEADS",
+    value: "DIR",
+    help: "where the audit head is kept, outside the data (default ~/.local/state/sidestick/audit-heads)",
+    should: "a directory",
+    schema: z
+      .string()
+      .min(1)
+      .transform((it) => resolve(it))
+      .optional(),
+  },
   logLevel: {
     flag: "log-level",
     env: "SIDESTICK_LOG_LEVEL",
@@ -87,6 +99,7 @@ export type Settings = {
   readonly port: number;
   readonly dataDir: string;
   readonly publicUrl?: string | undefined;
+  readonly auditHeads: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly keepActivityDays: number;
   readonly keepActivityMb: number;
@@ -119,7 +132,8 @@ export function readSettings(argv: readonly string[], env: Environment): Setting
     }
     settings[name] = parsed.data;
   }
-  return { ...settings, dataDir: (settings.dataDir as string | undefined) ?? defaultDataDir(env) } as Settings;
+  const { dataDir = defaultDataDir(env), auditHeads = defaultAuditHeads(env) } = settings;
+  return { ...settings, dataDir, auditHeads } as Settings;
 }
 
 export function settingsHelp(): string {
@@ -142,6 +156,10 @@ export function settingsHelp(): string {
 
 export function defaultDataDir(env: Environment): string {
   return join(env.XDG_DATA_HOME || join(homedir(), ".local", "share"), "sidestick");
+}
+
+function defaultAuditHeads(env: Environment): string {
+  return join(env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "sidestick", "audit-heads");
 }
 
 function parseFlags(argv: readonly string[]): Record<string, string | undefined> {

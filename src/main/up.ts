@@ -40,17 +40,14 @@ export async function runUp(argv: readonly string[], drivers?: Drivers): Promise
   const signal = await asked;
   console.log(signal === "SIGINT" ? "\nThe hub goes down …" : "The hub goes down …");
   insistable();
-  if (host !== undefined) await leave(host);
-  await hub.close();
-  return 0;
-}
-
-/** The host goes too, unless something runs in it. */
-async function leave(host: LocalHost): Promise<void> {
-  const left = await host.shutdown("idle").catch(() => undefined);
-  if (left !== undefined && left > 0) {
+  // The host goes too, unless something runs in it.
+  const left = (await host?.shutdown("idle").catch(() => undefined)) ?? 0;
+  // Ctrl+C is a person's who may not think of them; `sidestick down`, which says SIGTERM, ends them next.
+  if (signal !== "SIGTERM" && left > 0) {
     console.log(`${left} ${left === 1 ? "session goes" : "sessions go"} on; \`sidestick down\` ends them.`);
   }
+  await hub.close();
+  return 0;
 }
 
 async function greet(hub: RunningHub, settings: Settings): Promise<void> {

@@ -82,3 +82,14 @@ test.each([
   expect(seen.faults.map((it) => it.kind)).toEqual(["framing"]);
   expect(seen.messages).toEqual([]);
 });
+
+test("[HST-3] a body stays as it came when the buffer that it was read into is filled again", () => {
+  const bodies: Uint8Array[] = [];
+  const reader = new MessageReader({ message: (_header, body) => bodies.push(body), fault: () => undefined });
+  const buffer = Buffer.from(encodeMessage(ping(1), Buffer.from("kept")));
+
+  reader.push(buffer);
+  buffer.fill(0);
+
+  expect(bodies).toEqual([new Uint8Array(Buffer.from("kept"))]);
+});

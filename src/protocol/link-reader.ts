@@ -12,7 +12,7 @@ export type LinkFault = {
 };
 
 export type LinkListener = {
-  /** The body is only as long lived as the listener keeps it; nobody writes into it again. */
+  /** The body is the listener's to keep. */
   readonly message: (header: unknown, body: Uint8Array) => void;
   readonly fault: (fault: LinkFault) => void;
 };
@@ -42,6 +42,7 @@ export class MessageReader {
     this.#message = undefined;
   }
 
+  /** The chunk is the caller's again afterwards: it may be a buffer that the next read fills. */
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length && !this.#ended;) {
       if (this.#passOver > 0) at += this.#skip(chunk.length - at);
@@ -67,7 +68,7 @@ export class MessageReader {
     }
     const rest = uint32(chunk, at);
     if (chunk.length - at - 4 >= rest && rest <= MESSAGE_MAX) {
-      this.#deliver(chunk.subarray(at + 4, at + 4 + rest));
+      this.#deliver(chunk.subarray(at + 4, at + 4 + rest), { isOurs: false });
       return 4 + rest;
     }
     this.#expect(rest);
@@ -91,12 +92,12 @@ export class MessageReader {
     this.#messageFilled += length;
     if (this.#messageFilled === message.length) {
       this.#message = undefined;
-      this.#deliver(message);
+      this.#deliver(message, { isOurs: true });
     }
     return length;
   }
 
-  #deliver(message: Uint8Array): void {
+  #deliver(message: Uint8Array, { isOurs }: { readonly isOurs: boolean }): void {
     const headerBytes = message.length < 4 ? Number.POSITIVE_INFINITY : uint32(message, 0);
     if (headerBytes > message.length - 4) return this.#lose("a header is longer than its message");
     const bodyBytes = message.length - 4 - headerBytes;
@@ -108,7 +109,8 @@ export class MessageReader {
     } catch {
       return this.#complain("a header is not JSON");
     }
-    this.#listener.message(header, message.subarray(4 + headerBytes));
+    const body = message.subarray(4 + headerBytes);
+    this.#listener.message(header, isOurs || bodyBytes === 0 ? body : new Uint8Array(body));
   }
 
   #complain(detail: string): void {

@@ -1,6 +1,7 @@
 /** Input from outside becomes input we trust, or an `invalid_request` that says what is wrong and where. */
 import type { z } from "zod";
 import { AppError } from "./errors.ts";
+import { issueText } from "./issue-text.ts";
 import type { Operation } from "./operation.ts";
 
 /** A body of thousands of wrong keys gets no answer of the same size. */
@@ -11,10 +12,15 @@ export function parseWith<S extends z.ZodType>(schema: S, value: unknown): z.out
   if (parsed.success) return parsed.data;
   const errors = parsed.error.issues.slice(0, MAX_ISSUES).map((issue) => ({
     path: issue.path.join("."),
-    message: issue.code === "unrecognized_keys" ? `unknown: ${issue.keys.slice(0, 5).join(", ")}` : issue.message,
+    message: issueText(issue),
   }));
   const { path = "", message = "" } = errors[0] ?? {};
-  throw new AppError("invalid_request", { errors, detail: path === "" ? message : `${path}: ${message}` });
+  throw new AppError("invalid_request", { errors, detail: path === "" ? message : named(path, message) });
+}
+
+/** A sentence where the message goes on from the name. */
+function named(path: string, message: string): string {
+  return `${path}${/^(?:must|is|has) /.test(message) ? "" : ":"} ${message}`;
 }
 
 /** One thing that is wrong, for what no schema sees. */

@@ -21,6 +21,7 @@ export const session_id = z
   .optional()
   .meta({ description: "The interactive run; absent: the active one" });
 export const cursor = z.int().min(0);
+export const size = z.int().min(1).max(1000);
 export const byConversation = z.object({ conversation_id });
 export const byRun = z.object({ conversation_id, session_id });
 export const if_prompt = z
@@ -47,6 +48,8 @@ export const runInput = z.object({
   conversation_id,
   command: z.string().min(1).max(COMMAND_LIMIT).meta({ description: "Shell text, run exactly as given, as one block" }),
   cwd: z.string().min(1).max(4096).optional().meta({ description: "Change there first; it stays for later commands" }),
+  cols: size.optional().meta({ description: "With `rows`: the terminal's size, set before it runs" }),
+  rows: size.optional(),
   wait_ms: z
     .int()
     .min(0)

@@ -46,6 +46,11 @@ export const InputPayload = z.object({
     .meta({ description: "Keys by name: Enter, C-c, M-x, Up, S-Tab, F5 …" }),
 });
 
+export const notAtShell = z
+  .boolean()
+  .optional()
+  .meta({ description: "Meant for a program: refused with `shell_idle` at the shell's prompt. Always so for agents" });
+
 export type InputChoice = z.output<typeof InputPayload>;
 
 export const exactlyOneInput = {
@@ -152,7 +157,9 @@ export const sessionOperations = {
     method: "POST",
     path: "/sessions/{sessionId}/input",
     effect: "write",
-    input: bySession.extend(InputPayload.shape).refine(exactlyOneInput.check, exactlyOneInput.message),
+    input: bySession
+      .extend({ ...InputPayload.shape, notAtShell })
+      .refine(exactlyOneInput.check, exactlyOneInput.message),
     output: z.object({ ok: z.literal(true), bytes: z.int(), position: z.int() }),
     roles: ["operator", "agent"],
     errors: ["not_found", "invalid_transition", "session_paused", "shell_idle", "host_offline", "unknown_outcome"],

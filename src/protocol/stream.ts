@@ -4,7 +4,7 @@
 import { z } from "zod";
 import { Id, Sequence } from "./common.ts";
 import { EventTypes, WorkspaceEvent } from "./events.ts";
-import { InputPayload } from "./sessions.ts";
+import { InputPayload, notAtShell } from "./sessions.ts";
 
 export const SUBPROTOCOL = "sidestick.v1";
 /** A browser can't set headers on a WebSocket; the ticket rides beside the subprotocol, never in the URL. */
@@ -31,7 +31,7 @@ export const ClientFrame = z.discriminatedUnion("type", [
     cols: cols.optional(),
     rows: rows.optional(),
   }),
-  z.strictObject({ type: z.literal("input"), sessionId: Id, ...InputPayload.shape }),
+  z.strictObject({ type: z.literal("input"), sessionId: Id, ...InputPayload.shape, notAtShell }),
   z.strictObject({ type: z.literal("resize"), sessionId: Id, cols, rows }),
   z.strictObject({ type: z.literal("ack"), sessionId: Id, cursor: z.int().min(0) }),
   z.strictObject({ type: z.literal("detach"), sessionId: Id }),

@@ -23,6 +23,8 @@ export type DispatcherParts = {
   readonly logger: Logger;
   readonly newId: () => string;
   readonly digest: (text: string) => string;
+  /** Of what may be a password: nobody without the hub's key can try words against it. */
+  readonly secretDigest: (text: string) => string;
   /** Aborted when the hub goes down: nobody waits for an event any longer. */
   readonly hubEnds: AbortSignal;
   readonly onCall?: (name: OperationName, code: string, seconds: number) => void;
@@ -83,10 +85,20 @@ export class Dispatcher {
     const keyed = {
       scope: scopeOf(op, caller),
       key: idempotencyKey,
-      inputHash: this.#parts.digest(fingerprint(op, input)),
+      inputHash: this.#parts.digest(this.#fingerprint(op, input)),
       keep: op.idempotency,
     };
     return this.#parts.answers.once(keyed, act);
+  }
+
+  /** What is kept about a call to recognise it again. */
+  #fingerprint(op: Operation, input: Readonly<Record<string, unknown>>): string {
+    const { secretDigest } = this.#parts;
+    const shown = Object.entries(input).map(([key, value]) => [
+      key,
+      op.secretInput.includes(key) && typeof value === "string" ? secretDigest(value) : value,
+    ]);
+    return JSON.stringify(shown);
   }
 
   async #withinBudget(op: Operation, input: unknown, context: CallContext): Promise<unknown> {
@@ -105,15 +117,6 @@ export class Dispatcher {
       if (late !== undefined) budget.removeEventListener("abort", late);
     }
   }
-}
-
-/** What is kept about a call to recognise it again; of what may be a password only the length. */
-function fingerprint(op: Operation, input: Readonly<Record<string, unknown>>): string {
-  const shown = Object.entries(input).map(([key, value]) => [
-    key,
-    op.secretInput.includes(key) && typeof value === "string" ? value.length : value,
-  ]);
-  return JSON.stringify(shown);
 }
 
 /** Two roles of one name are two callers; and an answer that holds a secret is for the credential that got it. */

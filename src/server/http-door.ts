@@ -88,7 +88,8 @@ export class HttpDoor {
     this.#parts.dispatcher.admit(route.name, caller);
     const input = await readInput(route, exchange);
     const gone = new AbortController();
-    response.once("close", () => gone.abort());
+    // Not after the answer: nobody waits for it then, and an abort costs an error with its stack.
+    response.once("close", () => response.writableFinished || gone.abort());
     const answer = await this.#parts.dispatcher.call(route.name as CallName, input, {
       caller,
       signal: gone.signal,

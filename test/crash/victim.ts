@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 
-export type Program = "event-writer.ts" | "byte-writer.ts";
+export type Program = "event-writer.ts" | "byte-writer.ts" | "audit-victim.ts";
 
 export function start(program: Program, ...args: string[]): ChildProcess {
   return spawn(process.execPath, [join(import.meta.dirname, program), ...args], {

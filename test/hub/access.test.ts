@@ -23,7 +23,10 @@ let revoked: string;
 
 beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
-  hub = await startHub(readSettings(["--port", "0", "--data-dir", dataDir], { XDG_CONFIG_HOME: dataDir }), []);
+  hub = await startHub(
+    readSettings(["--port", "0", "--data-dir", dataDir], { XDG_CONFIG_HOME: dataDir, XDG_STATE_HOME: dataDir }),
+    [],
+  );
   const made = await Promise.all(
     ROLES.map(async (role) => [role, await tokenOf(dataDir, role, `the-${role}`)] as const),
   );

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -25,6 +27,7 @@ async function dispatcherWith(
     hubEnds: new AbortController().signal,
     newId: () => "fault-1",
     digest: (text) => text,
+    secretDigest: (text) => text,
   });
   const never = new AbortController().signal;
   const context: CallContext = {
@@ -116,6 +119,33 @@ test("[HTP-9] answers survive kill -9", async () => {
 
   expect((await ask(second.url, request)).body).toEqual(answer.body);
   expect((await ask(second.url, { path: "/sessions", token })).body).toHaveLength(1);
+});
+
+test("[HTP-9] other input of the same length under a key is refused, also after a restart, and its text is nowhere", async () => {
+  const dataDir = await temporaryDirectory();
+  const first = await spawnTestHub(dataDir);
+  const token = await tokenOf(dataDir, "operator", "olga");
+  const { sessionId } = (await ask(first.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal" } }))
+    .body;
+  const headers = { "idempotency-key": "k" };
+  const path = `/sessions/${sessionId}/input`;
+  const type = (url: string, text: string) =>
+    ask(url, { method: "POST", path, token, headers, body: { data_b64: Buffer.from(text).toString("base64") } });
+
+  const typed = await type(first.url, "hunter-one");
+  expect(await type(first.url, "hunter-two").then(verdict)).toBe("400 invalid_request");
+  await first.kill("SIGKILL");
+  const second = await spawnTestHub(dataDir);
+
+  expect(await type(second.url, "hunter-two").then(verdict)).toBe("400 invalid_request");
+  expect((await type(second.url, "hunter-one")).body).toEqual(typed.body);
+  expect((await stat(join(dataDir, "digest.key"))).mode & 0o777).toBe(0o600);
+  const stored = await readFile(join(dataDir, "events.db-wal"));
+  const given = Buffer.from("hunter-one").toString("base64");
+  expect([stored.includes(given), stored.includes(createHash("sha256").update(given).digest("hex"))]).toEqual([
+    false,
+    false,
+  ]);
 });
 
 test("[HTP-9] a call that a kill cut off is of unknown outcome and isn't tried again", async () => {

@@ -17,7 +17,7 @@ type Ended = { readonly code: number; readonly stdout: string; readonly stderr: 
 /** The product itself, to its end. */
 function sidestick(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    const given = { ...process.env, XDG_CONFIG_HOME: "/nowhere", ...env };
+    const given = { ...process.env, XDG_CONFIG_HOME: "/nowhere", SIDESTICK_AUDIT_HEADS: "/dev/null/none", ...env };
     const child = execFile(command, [...args], { env: given, timeout: 20_000 }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
@@ -27,7 +27,7 @@ function sidestick(args: readonly string[], env: Record<string, string> = {}): P
 test("[HUB-1] up prints the address, a login link, what is ready and what is not, and then serves", async () => {
   const dataDir = await temporaryDirectory();
   const child = spawn(command, ["up", "--port", "0", "--data-dir", dataDir], {
-    env: { ...process.env, XDG_CONFIG_HOME: dataDir },
+    env: { ...process.env, XDG_CONFIG_HOME: dataDir, XDG_STATE_HOME: dataDir },
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let text = "";

@@ -102,11 +102,11 @@ describe.each(ERAS)("a client of $era", (era) => {
     { arguments: { sessionId: SESSION_ID, force: true }, errors: [{ path: "", message: "unknown: force" }] },
     {
       arguments: { sessionId: 7 },
-      errors: [{ path: "sessionId", message: "Invalid input: expected string, received number" }],
+      errors: [{ path: "sessionId", message: "must be text" }],
     },
     {
       arguments: undefined,
-      errors: [{ path: "sessionId", message: "Invalid input: expected string, received undefined" }],
+      errors: [{ path: "sessionId", message: "is missing" }],
     },
   ])("[MCP-7] wrong arguments are refused before the call: $arguments", async ({ arguments: given, errors }) => {
     const calls: unknown[] = [];

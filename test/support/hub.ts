@@ -29,6 +29,7 @@ export async function startTestHub(
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const settings = readSettings(["--port", "0", "--data-dir", dataDir, ...(options.args ?? [])], {
     XDG_CONFIG_HOME: dataDir,
+    XDG_STATE_HOME: dataDir,
   });
   const hub = await startHub(settings, options.drivers ?? [new MemoryDriver("terminal"), new MemoryDriver("file")]);
   let stopped: Promise<void> | undefined;
@@ -70,7 +71,7 @@ export async function spawnTestHub(
   const script = new URL(`../composition/${composition}.ts`, import.meta.url).pathname;
   const child = spawn(process.execPath, [script, "--port", "0", "--data-dir", dataDir, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, XDG_CONFIG_HOME: dataDir },
+    env: { ...process.env, XDG_CONFIG_HOME: dataDir, XDG_STATE_HOME: dataDir },
   });
   const kill = async (signal: NodeJS.Signals = "SIGKILL"): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;

@@ -20,7 +20,7 @@ export async function startProductHub(): Promise<ProductHub> {
   const script = new URL("../composition/terminal-hub.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [script, "--port", "0", "--data-dir", dataDir], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, XDG_CONFIG_HOME: dataDir },
+    env: { ...process.env, XDG_CONFIG_HOME: dataDir, XDG_STATE_HOME: dataDir },
   });
   await addressOf(child);
   const end = async (): Promise<void> => {

@@ -1,6 +1,7 @@
 /** The real command line, as a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { PassThrough } from "node:stream";
+import { closeSync, openSync } from "node:fs";
+import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
@@ -11,7 +12,11 @@ export const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.ur
 
 export type CliResult = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
-export type CliOptions = { readonly env?: Readonly<Record<string, string>>; readonly stdin?: string };
+export type CliOptions = {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  readonly stdinFile?: string;
+};
 
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
   const child = startCli(args, options);
@@ -23,20 +28,25 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
 const ROOM = { highWaterMark: 2 ** 26 };
 
 /** In this process, for what needs no process of its own: starting one takes half a second. */
-export async function runCliHere(args: readonly string[]): Promise<CliResult> {
+export async function runCliHere(args: readonly string[], { stdin }: CliOptions = {}): Promise<CliResult> {
   const [stdout, stderr] = [new PassThrough(ROOM), new PassThrough(ROOM)];
+  const source = stdin === undefined ? undefined : Readable.from([Buffer.from(stdin)]);
   for (const name of ["SIDESTICK_TOKEN", "SIDESTICK_DATA_DIR", "SIDESTICK_CONFIG"]) delete process.env[name];
-  const code = await run(args, new Terminal(stdout, stderr));
+  const code = await run(args, new Terminal(stdout, stderr, () => source));
   stdout.end();
   stderr.end();
   return { code, stdout: await text(stdout), stderr: await text(stderr) };
 }
 
 /** Nothing of the developer's own settings reaches it. */
-export function startCli(args: readonly string[], { env = {} }: CliOptions = {}): ChildProcess {
-  return spawn(process.execPath, [CLI, ...args], {
-    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", ...env },
+export function startCli(args: readonly string[], { env = {}, stdinFile }: CliOptions = {}): ChildProcess {
+  const stdin = stdinFile === undefined ? "pipe" : openSync(stdinFile, "r");
+  const child = spawn(process.execPath, [CLI, ...args], {
+    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", SIDESTICK_AUDIT_HEADS: "/dev/null/none", ...env },
+    stdio: [stdin, "pipe", "pipe"],
   });
+  if (typeof stdin === "number") closeSync(stdin);
+  return child;
 }
 
 export type Dialogue = { readonly cols?: number; readonly until?: string; readonly type?: string };

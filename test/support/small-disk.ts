@@ -28,7 +28,7 @@ export async function spawnOnSmallDisk(): Promise<SmallDisk> {
   const script = 'mount -t tmpfs -o size=24m,mode=700 tmpfs "$1" && exec "$2" "$3" --port 0 --data-dir "$1"';
   const hub = new URL("../composition/hub.ts", import.meta.url).pathname;
   const args = [...FLAGS, "sh", "-c", script, "sh", mountPoint, process.execPath, hub];
-  const env = { ...process.env, XDG_CONFIG_HOME: mountPoint };
+  const env = { ...process.env, XDG_CONFIG_HOME: mountPoint, XDG_STATE_HOME: mountPoint };
   const child = spawn(UNSHARE, args, { stdio: ["ignore", "pipe", "inherit"], env });
   const url = await addressOf(child);
   // Through the hub's own eyes: nobody else sees what is mounted there.

@@ -38,7 +38,10 @@ export async function startTerminalHub(): Promise<TerminalHub> {
 /** For a whole file: what `beforeAll` returns must be `stop`. */
 export async function openTerminalHub(): Promise<TerminalHub & { readonly stop: () => Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
-  const settings = readSettings(["--port", "0", "--data-dir", dataDir], { XDG_CONFIG_HOME: dataDir });
+  const settings = readSettings(["--port", "0", "--data-dir", dataDir], {
+    XDG_CONFIG_HOME: dataDir,
+    XDG_STATE_HOME: dataDir,
+  });
   const hub = await startHub(settings, async (parts) => {
     const { driver, close } = await connectLocalHost({ ...parts, program: TERMINAL_HOST });
     return { drivers: [driver], close };

@@ -44,6 +44,16 @@ describe("blocks", () => {
     expect(answer.pending).toBeUndefined();
   });
 
+  test("[TRM-21] a command begins in a terminal of the size that is asked for, the first one too", async () => {
+    const run = { conversation_id: conversation(), command: "stty size", wait_ms: 20_000 };
+
+    const first = await hub.agent.pty.exec_block({ ...run, cols: 70, rows: 20 });
+    const second = await hub.agent.pty.exec_block({ ...run, cols: 80, rows: 25 });
+    const third = await hub.agent.pty.exec_block(run);
+
+    expect([first.output, second.output, third.output]).toEqual(["20 70\n", "25 80\n", "25 80\n"]);
+  });
+
   test("[TRM-3] without wait_ms it answers when the block has begun", async () => {
     const conversation_id = conversation();
 
@@ -167,6 +177,7 @@ describe("interactive runs", () => {
 
     expect(await codeOf(hub.agent.pty.send({ conversation_id, data: "ls\r" }))).toBe("shell_idle");
     expect(await codeOf(hub.agent.session.input({ sessionId, data: "ls\r" }))).toBe("shell_idle");
+    expect(await codeOf(hub.person.session.input({ sessionId, data: "ls\r", notAtShell: true }))).toBe("shell_idle");
     const expecting = { conversation_id, match: "PROMPT", from_position: 0, data: "ls\r" };
     expect(await codeOf(hub.agent.pty.expect_send(expecting))).toBe("shell_idle");
     expect(await codeOf(hub.agent.pty.ctrl_c({ conversation_id }))).toBe("ok");

@@ -1,10 +1,10 @@
 /** `sidestick attach` in a real PTY, and what outlives the hub. */
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { spawn as spawnPty } from "@lydell/node-pty";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { takeDown } from "../../src/main/down.ts";
-import { CLI, type CliResult, runCli, runCliHere } from "../support/run-cli.ts";
+import { type CliOnTerminal, modesOf, startOnTerminal } from "../support/cli-on-terminal.ts";
+import { type CliResult, runCli, runCliHere } from "../support/run-cli.ts";
 import { eventually } from "../support/eventually.ts";
 import { spawnTestHub, tokenOf } from "../support/hub.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -20,42 +20,8 @@ let made = 0;
 const conversation = (): string => `attach-test-${(made += 1)}`;
 const cli = (...args: string[]): Promise<CliResult> => runCliHere([...args, "--data-dir", hub.dataDir]);
 
-type Attached = {
-  readonly screen: () => string;
-  readonly type: (keys: string) => void;
-  readonly resize: (cols: number, rows: number) => void;
-  readonly kill: (signal: string) => void;
-  readonly exited: Promise<{ exitCode: number; signal?: number }>;
-};
-
-/** `attach` in a terminal of its own, below a shell that shows afterwards how it finds its terminal. */
-function attach(args: readonly string[], dataDir = hub.dataDir): Attached {
-  const words = [process.execPath, CLI, "attach", ...args, "--data-dir", dataDir].map((it) => `'${it}'`).join(" ");
-  const pty = spawnPty("/bin/sh", ["-c", `stty -g; ${words}; code=$?; stty -g; exit $code`], {
-    cols: 90,
-    rows: 30,
-    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", TERM: "xterm-256color" },
-  });
-  onTestFinished(() => {
-    try {
-      pty.kill("SIGKILL");
-    } catch {
-      // It is over.
-    }
-  });
-  let seen = "";
-  pty.onData((data) => (seen += data));
-  const exited = new Promise<{ exitCode: number; signal?: number }>((resolve) => void pty.onExit(resolve));
-  return {
-    screen: () => seen,
-    type: (keys) => pty.write(keys),
-    resize: (cols, rows) => pty.resize(cols, rows),
-    kill: (signal) => pty.kill(signal),
-    exited,
-  };
-}
-
-const modesOf = (screen: string): string[] => screen.match(/^[\da-f]+(?::[\da-f]+){10,}/gm) ?? [];
+const attach = (args: readonly string[], dataDir = hub.dataDir): CliOnTerminal =>
+  startOnTerminal(["attach", ...args, "--data-dir", dataDir]);
 
 test("[TCL-1, TCL-2, TCL-4, TCL-5, TCL-7] attach: the screen, then a terminal to type in, of our size; then as it was", async () => {
   const name = conversation();
@@ -227,6 +193,8 @@ test("[TCL-1, TCL-8, TCL-15] a killed hub costs no byte: run, wait and attach go
 test("[TCL-21] down ends the hub, its host and what runs there; once more there is nothing to end", async () => {
   const dataDir = await temporaryDirectory();
   const { child } = await ownHub(dataDir);
+  let said = "";
+  child.stdout?.on("data", (chunk: Buffer) => (said += chunk.toString()));
   await runCliHere(["run", "--conversation", "d", "--timeout", "0.5", "--data-dir", dataDir, "sleep 300"]);
   const { stdout } = await runCliHere(["status", "d", "--json", "--data-dir", dataDir]);
   const { pid } = JSON.parse(stdout) as { pid: number };
@@ -237,5 +205,19 @@ test("[TCL-21] down ends the hub, its host and what runs there; once more there 
   expect(down).toEqual({ code: 0, stdout: "", stderr: "The hub ended; the host ended.\n" });
   expect(again).toEqual({ code: 0, stdout: "", stderr: "The hub did not run; the host did not run.\n" });
   expect(child.exitCode).toBe(0);
+  await eventually(() => expect(said).toContain("The hub goes down …\n"));
+  expect(said).not.toContain("sidestick down");
   await eventually(() => expect(() => process.kill(pid, 0)).toThrow("ESRCH"));
+});
+
+test("[TCL-21] a hub that Ctrl+C ends says what goes on", async () => {
+  const dataDir = await temporaryDirectory();
+  const { child } = await ownHub(dataDir);
+  let said = "";
+  child.stdout?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  await runCliHere(["run", "--conversation", "d", "--data-dir", dataDir, "true"]);
+
+  child.kill("SIGINT");
+
+  await eventually(() => expect(said).toContain("1 session goes on; `sidestick down` ends them.\n"));
 });

@@ -90,10 +90,17 @@ test("[TCL-10] into a pipe goes text; with --raw every byte", async () => {
   expect([text.stdout, raw.stdout]).toEqual(["green\n", "\u001b[1;32mgreen\u001b[0m\r\n"]);
 });
 
-test("[TCL-11] a question is told once, with how to answer, and the command is waited for", async () => {
+test("[TCL-11] a question that nobody answers here is told once, with how to answer, and waited for", async () => {
   const name = conversation();
-  const running = cli("run", "--conversation", name, "read -p 'name? ' n; read -p 'age? ' a; echo $n $a");
-  await eventually(async () => expect((await cli("wait", name, "--match", "name? ")).code).toBe(0));
+  const command = "read -p 'name? ' n; read -p 'age? ' a; echo $n $a";
+  const child = startCli(["run", "--conversation", name, "--data-dir", hub.dataDir, command]);
+  const exited = once(child, "exit");
+  const seen = { stdout: "", stderr: "" };
+  for (const from of ["stdout", "stderr"] as const) {
+    child[from]?.on("data", (chunk: Buffer) => (seen[from] += chunk.toString()));
+  }
+  const told = `sidestick: bash waits for input. Answer it: sidestick attach ${name}, or: sidestick send ${name} --text TEXT --enter\n`;
+  await eventually(() => expect(seen).toEqual({ stdout: "name? ", stderr: told }));
 
   for (const answer of ["ann", "7"]) {
     expect(await cli("wait", name, "--input")).toMatchObject({
@@ -103,8 +110,8 @@ test("[TCL-11] a question is told once, with how to answer, and the command is w
     await cli("send", name, "--text", answer, "--enter");
   }
 
-  const told = `sidestick: bash waits for input. Answer it: sidestick attach ${name}, or: sidestick send ${name} --text TEXT --enter\n`;
-  expect(await running).toEqual({ code: 0, stdout: "name? ann\nage? 7\nann 7\n", stderr: told });
+  expect(await exited).toEqual([0, null]);
+  expect(seen).toEqual({ stdout: "name? ann\nage? 7\nann 7\n", stderr: told });
 });
 
 test("[TCL-11] with --json it ends as soon as the program waits, and says for what", async () => {
@@ -227,6 +234,25 @@ test("[TCL-16] a wait that fails says how by its exit code", async () => {
   expect(over.stderr).toBe("sidestick: The terminal is over.\n");
 });
 
+test("[TCL-16] a terminal that is over has no prompt; its output, its end and a place in its history can be asked for", async () => {
+  const name = conversation();
+  await cli("run", "--conversation", name, "echo said");
+  await cli("run", "--conversation", name, "exit 3");
+
+  const prompt = await cli("wait", name, "--prompt", "--input");
+  const json = await cli("wait", name, "--prompt", "--json");
+  const placed = await cli("wait", name, "--prompt", "--from-cursor", "0", "--from-position", "0");
+  const others = await Promise.all([
+    cli("wait", name, "--eof"),
+    cli("wait", name, "--prompt", "--match", "said", "--from-cursor", "0"),
+  ]);
+
+  expect(prompt).toEqual({ code: 5, stdout: "", stderr: "sidestick: The terminal is over (exited).\n" });
+  expect([json.code, JSON.parse(json.stdout)]).toMatchObject([5, { matched: false, reason: "closed" }]);
+  expect([placed.code, placed.stdout]).toEqual([0, expect.stringMatching(/^PROMPT/)]);
+  expect(others.map(({ code }) => code)).toEqual([0, 0]);
+});
+
 test("[TCL-17] what comes on stdin is typed as it is; --if-prompt types only into that prompt", async () => {
   const name = conversation();
   await cli("run", "--interactive", "--conversation", name, "read -r a; echo got $a; read -r b; echo got $b");
@@ -264,6 +290,26 @@ test("[TCL-18] blocks, output, screen and status tell what there is", async () =
   expect([first.stdout, last.stdout, raw.stdout]).toEqual(["one\n", "two\n", "two\r\n"]);
   expect(shown.stdout).toContain("echo two; (exit 2)\ntwo\n");
   expect(state.stdout).toMatch(/^mode +idle$/m);
+});
+
+test("[CLI-4] a value that the hub refuses is named as the option that gave it, in plain words", async () => {
+  const name = conversation();
+  await cli("run", "--conversation", name, "true");
+
+  const told = await Promise.all([
+    cli("blocks", name, "--limit", "0"),
+    cli("output", name, "--max-bytes", "1"),
+    cli("wait", name, "--idle", "70000"),
+    cli("run", "--conversation", "", "true"),
+  ]);
+
+  const see = "See --help, or the operation's input: sidestick call --list\n";
+  expect(told.map(({ stderr }) => stderr)).toEqual([
+    `sidestick: --limit must be at least 1. ${see}`,
+    `sidestick: --max-bytes must be at least 256. ${see}`,
+    `sidestick: --idle must be at most 60000. ${see}`,
+    `sidestick: --conversation must not be empty. ${see}`,
+  ]);
 });
 
 test("[TCL-22] a terminal is meant by its conversation or by the begin of its id; an unknown one says how to make it", async () => {

@@ -39,7 +39,7 @@ export const attach = defineCommand({
       const detail = `This terminal is over (${session.reason ?? "closed"}). What it said: sidestick output ${name}`;
       throw new AppError("invalid_transition", { detail });
     }
-    const local = new LocalTerminal(process.stdin, process.stdout);
+    const local = new LocalTerminal(process.stdin, process.stdout, "screen");
     const parts = {
       client: await streaming(),
       sessionId,

@@ -1,5 +1,5 @@
 import type { SidestickClient, WorkspaceSession } from "../../client/sidestick.ts";
-import { SESSION_KINDS, SESSION_STATUSES } from "../../domain/session.ts";
+import { SESSION_KINDS, SESSION_STATUSES, type SessionStatus } from "../../domain/session.ts";
 import { ageOf } from "../age.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { EXIT, UsageError } from "../exit.ts";
@@ -9,26 +9,42 @@ import { printable } from "../printable.ts";
 
 export const sessionsList = defineCommand({
   name: "sessions list",
-  summary: "List sessions, oldest first (also: sidestick sessions)",
+  summary: "List living sessions, oldest first (also: sidestick sessions)",
   options: {
+    all: { type: "boolean", help: "closed ones too" },
     status: { type: "string", value: "STATUS", help: `only these: ${SESSION_STATUSES.join(", ")}` },
     workspace: { type: "string", value: "ID", help: "only those of this workspace" },
     conversation: { type: "string", value: "ID", help: "only those of this conversation" },
   },
-  examples: ["sidestick sessions", "sidestick sessions --status active --json"],
+  examples: ["sidestick sessions", "sidestick sessions --all", "sidestick sessions --status active --json"],
   run: async ({ client, values, terminal }) => {
     const status = values.status === undefined ? undefined : oneOf(values.status, SESSION_STATUSES, "--status");
-    const sessions = await client.session.list({
-      status,
-      workspaceId: values.workspace,
-      conversationId: values.conversation,
-    });
+    if (status !== undefined && values.all === true) {
+      throw new UsageError("--all means every status: leave out --status, or --all.");
+    }
+    const { workspace: workspaceId, conversation: conversationId } = values;
+    const list = (wanted: SessionStatus | undefined) =>
+      client.session.list({ status: wanted, workspaceId, conversationId });
+    const isEvery = status !== undefined || values.all === true;
+    const sessions = isEvery ? await list(status) : await living(list);
     if (values.json === true) terminal.printJson(sessions);
-    else if (sessions.length === 0) terminal.note("No sessions. Start one: sidestick sessions create --kind terminal");
+    else if (sessions.length === 0) terminal.note(isEvery ? NONE : `${NONE}; closed ones: sidestick sessions --all`);
     else terminal.printTable(columns(shortener(sessions.map((it) => it.sessionId))), sessions);
     return EXIT.ok;
   },
 });
+
+const NONE = "No sessions. Start one: sidestick sessions create --kind terminal";
+
+/** Asked for by status: closed ones may be so many that they fill the answer. */
+async function living(
+  list: (status: SessionStatus) => Promise<readonly WorkspaceSession[]>,
+): Promise<readonly WorkspaceSession[]> {
+  const found = await Promise.all(SESSION_STATUSES.filter((it) => it !== "closed").map(list));
+  // One that moved on meanwhile is in two of the answers.
+  const byId = new Map(found.flat().map((it) => [it.sessionId, it]));
+  return [...byId.values()].toSorted((a, b) => a.createdAt.localeCompare(b.createdAt));
+}
 
 export const sessionsCreate = defineCommand({
   name: "sessions create",

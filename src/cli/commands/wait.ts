@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { HubUnreachable, type Input, type Output, type SidestickClient } from "../../client/sidestick.ts";
+import {
+  HubUnreachable,
+  type Input,
+  type Output,
+  type SidestickClient,
+  type WorkspaceSession,
+} from "../../client/sidestick.ts";
 import { defineCommand } from "../command.ts";
 import { EXIT, UsageError } from "../exit.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { timeoutMs, wholeNumber } from "../options.ts";
-import { printableText } from "../printable.ts";
-import { conversationOf } from "../terminals.ts";
+import { printable, printableText } from "../printable.ts";
+import { ownerOf, terminalOf } from "../terminals.ts";
 import type { Terminal } from "../terminal.ts";
 
 type Condition = NonNullable<Input<"pty.wait_for">["conditions"]>[number];
@@ -47,13 +53,16 @@ export const wait = defineCommand({
     "Exit codes: 0 matched, 124 not in time, 5 the terminal is over, 6 control was taken away, 130 Ctrl+C.\n--json has `cursor` and `position`, where the next wait goes on.",
   ],
   run: async ({ client, values, given: [name = ""], terminal }) => {
-    const conditions = conditionsOf(values);
+    const given = conditionsOf(values);
     const limitMs = values.timeout === undefined ? DEFAULT_MS : timeoutMs(values.timeout, "--timeout");
     const from_cursor = optionalNumber(values["from-cursor"], "--from-cursor");
     const from_position = optionalNumber(values["from-position"], "--from-position");
     using interruption = untilInterrupted();
-    const conversation_id = await conversationOf(client, name);
-    const asked = { conversation_id, conditions, from_cursor, from_position };
+    const session = await terminalOf(client, name);
+    const isPlaced = from_cursor !== undefined || from_position !== undefined;
+    const conditions = session.status === "closed" && !isPlaced ? given.filter(mayBeHistory) : given;
+    if (conditions.length === 0) return tellOver(terminal, session, values);
+    const asked = { conversation_id: ownerOf(session), conditions, from_cursor, from_position };
     const answer = await waitOn({ client, asked, limitMs, terminal, signal: interruption.signal });
     if (answer === undefined) return interruption.exitCode();
     const condition = answer.which === undefined ? undefined : conditions[answer.which];
@@ -63,6 +72,22 @@ export const wait = defineCommand({
     return CODES[answer.reason];
   },
 });
+
+/** What a terminal said can still be looked for; a state that it will never be in again can't. */
+function mayBeHistory({ match, match_type }: Condition): boolean {
+  return match_type !== "token" || match === "EOF";
+}
+
+function tellOver(
+  terminal: Terminal,
+  { sessionId, reason = "closed" }: WorkspaceSession,
+  { json = false }: { readonly json?: boolean },
+): number {
+  const answer = { ok: true, workspace_session_id: sessionId, matched: false, reason: "closed" };
+  if (json) terminal.printJson(answer);
+  else terminal.note(printable(`sidestick: The terminal is over (${reason}).`));
+  return EXIT.over;
+}
 
 type Waiting = {
   readonly client: SidestickClient;

@@ -56,12 +56,14 @@ export class HubConnection {
     this.#socket.on("drain", listener);
   }
 
-  /** Encoded messages, in one go. */
+  /** Encoded messages. They leave at the end of this turn, with whatever else is said in it: each write wakes the hub. */
   write(parts: readonly Uint8Array[]): void {
     if (!this.#socket.writable) return;
-    this.#socket.cork();
+    if (this.#socket.writableCorked === 0) {
+      this.#socket.cork();
+      setImmediate(() => this.#socket.uncork());
+    }
     for (const part of parts) this.#socket.write(part);
-    this.#socket.uncork();
   }
 
   send(message: HostMessage, body?: Uint8Array): void {
@@ -96,6 +98,7 @@ export class HubConnection {
   close(): void {
     clearInterval(this.#watch);
     this.#reader.end();
+    this.#socket.uncork(); // an answer may be the last thing that was said
     this.#socket.destroy();
   }
 

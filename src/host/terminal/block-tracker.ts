@@ -43,6 +43,10 @@ export class BlockTracker {
   #open: { readonly blockId: string; readonly cursor: number } | undefined;
   #delta: NodeJS.Timeout | undefined;
   #endsTold = 0;
+  /** Somebody who has just typed waits to see it. */
+  #isAwaited = false;
+  /** What ends a command was pressed or asked for since it was submitted. */
+  #isCut = false;
   #asking: NodeJS.Timeout | NodeJS.Immediate | undefined;
 
   constructor(options: BlockTrackerOptions) {
@@ -65,6 +69,11 @@ export class BlockTracker {
     return this.#blocks.cwd ?? this.#options.shellCwd();
   }
 
+  /** A block runs whose shell has not said that it is done, and was not cut off before it could. */
+  get mustTellItsEnd(): boolean {
+    return this.#open !== undefined && this.#blocks.doneAt === undefined && !this.#isCut;
+  }
+
   get refusal(): Refusal | undefined {
     return this.#blocks.refusal;
   }
@@ -75,6 +84,7 @@ export class BlockTracker {
 
   /** Resolves when the block has begun. `cleanUp` is called once, when it is over. */
   submit(run: BlockRun, cleanUp: () => void): Promise<BlockBegin> {
+    this.#isCut = false;
     const begun = Promise.withResolvers<BlockBegin>();
     this.#begun = begun;
     this.#cleanUp = cleanUp;
@@ -84,10 +94,13 @@ export class BlockTracker {
   }
 
   touch(bytes: Uint8Array): void {
+    this.#isAwaited = true;
+    this.#isCut ||= bytes.some((byte) => CUTS.has(byte));
     this.#blocks.touch(bytes.some((byte) => LINE_ENDS.has(byte)));
   }
 
   cancel(): void {
+    this.#isCut = true;
     this.#blocks.cancel();
   }
 
@@ -105,11 +118,14 @@ export class BlockTracker {
 
   /** Bytes of the block came. */
   output(): void {
-    if (this.#delta !== undefined || this.#open === undefined) return;
+    if ((this.#delta !== undefined && !this.#isAwaited) || this.#open === undefined) return;
+    clearTimeout(this.#delta);
+    const delayMs = this.#isAwaited ? ECHO_MS : DELTA_MS;
+    this.#isAwaited = false;
     this.#delta = setTimeout(() => {
       this.#delta = undefined;
       this.#tellDelta(Math.min(this.#options.frames.cursor, this.#blocks.doneAt ?? Infinity));
-    }, DELTA_MS);
+    }, delayMs);
   }
 
   /** The kernel says so, asked by somebody else; it counts if the marks say so too. */
@@ -256,12 +272,16 @@ export class BlockTracker {
 type Fields = { readonly [key: string]: Json | undefined };
 
 const DELTA_MS = 100;
+/** A key's echo, and the picture that a program draws for it, come within this. */
+const ECHO_MS = 8;
 /** A shell that is stopped, or hangs in its own hooks, must not hold up whoever asked. */
 const BEGIN_MS = 3_000;
 const ASK_AT_ONCE = 20;
 const ASK_SOON = 60;
 const KERNEL_MS = 100;
 const ASK_ATTEMPTS = 400;
+/** ^C, ^\, ^Z. */
+const CUTS: ReadonlySet<number> = new Set([3, 28, 26]);
 /** CR, LF, ^C, ^D. */
 const LINE_ENDS: ReadonlySet<number> = new Set([13, 10, 3, 4]);
 

@@ -171,6 +171,21 @@ test("[PTY-31] deltas cover the block's output once, and no more", async () => {
   expect(deltas.length).toBeLessThanOrEqual(1 + Math.ceil(Number(end["durationMs"]) / 100));
 });
 
+test("[PTY-31] what answers an input is told before the terminal has been silent for 30 ms", async () => {
+  const terminal = await OpenedTerminal.open();
+  const { cursor } = await terminal.run("stty -echo; read x; echo $x; read y");
+  const asked = await terminal.event("prompt", (payload) => payload["kind"] === "password");
+
+  await terminal.send("answer\r");
+  const end = await terminal.text("answer\r\n", cursor);
+  const delta = await terminal.event("agent_block_delta", () => true, asked.order);
+  const shown = terminal.frames.findLast((frame) => frame.kind === "bytes")?.order;
+  const quiet = await terminal.event("quiet", () => true, shown);
+
+  expect(Number(delta.payload["cursor"]) + Number(delta.payload["length"])).toBe(end);
+  expect(delta.order).toBeLessThan(quiet.order);
+});
+
 test("[PTY-26] a person's own command makes no block, and the agent waits", async () => {
   const terminal = await OpenedTerminal.open();
 
@@ -200,6 +215,39 @@ test("[PTY-20] an interactive run ends its block when its program returns to the
   expect(fields["mode"]).toBe("interactive");
   expect(end).toMatchObject({ exitCode: 0, runId: "6a1c1f0e-0000-4000-8000-000000000002" });
   expect((await terminal.ask({ type: "STATUS" })).fields["mode"]).toBe("idle");
+});
+
+test("[PTY-24] bash's own line editor inside a command is no prompt of the shell", async () => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run("read -e -p 'name? ' n; read -e m; echo $n-$m");
+  const first = await terminal.event("prompt", () => true, begun.position);
+  await terminal.send("ann\r");
+  const second = await terminal.event("prompt", () => true, first.order);
+  const { fields } = await terminal.ask({ type: "STATUS" });
+  await terminal.send("bob\r");
+  const { end, output } = await terminal.finished(begun);
+
+  expect([first.payload["kind"], second.payload["kind"], fields["mode"]]).toEqual([
+    "line_editor",
+    "line_editor",
+    "block_running",
+  ]);
+  expect(end).toMatchObject({ exitCode: 0, integration: "marks" });
+  expect(output).toContain("ann-bob\r\n");
+});
+
+test("[PTY-24, PTY-25] Ctrl+C at it ends the command, also one that had removed the marks", async () => {
+  const terminal = await OpenedTerminal.open();
+  const plain = await terminal.run("read -e n");
+  await terminal.event("prompt", (payload) => payload["kind"] === "line_editor", plain.position);
+  await terminal.send("\u0003");
+  expect((await terminal.finished(plain)).end).toMatchObject({ exitCode: 130, integration: "marks" });
+
+  const bare = await terminal.run("unset PROMPT_COMMAND PS0; PS1='bare> '; read -e n");
+  await terminal.event("prompt", (payload) => payload["kind"] === "line_editor", bare.position);
+  await terminal.send("\u0003");
+  expect((await terminal.finished(bare)).end).toMatchObject({ integration: "kernel" });
+  expect((await terminal.block("echo after")).output).toContain("after\r\n");
 });
 
 test("[PTY-22] the answer to a run is where its block begins", async () => {

@@ -1,6 +1,6 @@
 /**
  * Makes the one order of a session: bytes and events become frames, numbered densely, bytes always before the event
- * that follows them. Bulk output is gathered; a short piece leaves as soon as the loop brings no more.
+ * that follows them. A piece that comes alone leaves in its own turn; small ones that follow one another are gathered.
  * Rules PTY-12..PTY-14 in docs/spec/terminal.md.
  */
 import type { Actor } from "../../domain/actor.ts";
@@ -16,6 +16,7 @@ export class Frames {
   #sent = 0;
   #sizeSeen = 0;
   #firstAt = 0;
+  #leftAt = 0;
   #immediate: NodeJS.Immediate | undefined;
   #ended = false;
 
@@ -63,6 +64,7 @@ export class Frames {
     this.#parts = [];
     this.#size = 0;
     this.#sizeSeen = 0;
+    this.#leftAt = performance.now();
     this.#sent += bytes.length;
     this.#emit({ kind: "bytes", order: this.#place(), cursor, bytes });
   }
@@ -74,10 +76,14 @@ export class Frames {
 
   #gather(part: Uint8Array): void {
     if (this.#size + part.length > FRAME_MAX) this.flush();
-    if (this.#size === 0) this.#firstAt = performance.now();
+    const isFirst = this.#size === 0;
     this.#parts.push(part);
     this.#size += part.length;
-    this.#immediate ??= setImmediate(() => this.#look());
+    if (!isFirst) return;
+    this.#firstAt = performance.now();
+    const isAlone = this.#firstAt - this.#leftAt >= GATHER_MS;
+    if (isAlone || part.length >= FRAME_MAX / 2) queueMicrotask(() => this.flush());
+    else this.#immediate = setImmediate(() => this.#look());
   }
 
   #look(): void {

@@ -16,7 +16,7 @@ export type PromptWatchOptions = {
   /** True: the shell waits at its prompt and that was told; no look is needed. */
   readonly atKnownPrompt: () => boolean;
   /** The kernel alone says that the shell waits for keys, and in which call. */
-  readonly onShell: (syscall: unknown) => "prompt" | "reading";
+  readonly onShell: (syscall: unknown) => "prompt" | "reading" | "starting";
 };
 
 type Waiting = Extract<Look, { waiting: true }>;
@@ -82,7 +82,9 @@ export class PromptWatch {
       if (look.confidence !== "low") prompts.over();
       return;
     }
-    if (look.kind === "shell" && onShell(look.evidence["syscall"]) === "prompt") return;
+    const shell = look.kind === "shell" ? onShell(look.evidence["syscall"]) : "reading";
+    if (shell === "starting") this.#found = false;
+    if (shell !== "reading") return;
     const { program, pid, confidence, evidence } = look;
     const kind = look.kind === "shell" ? "line_editor" : look.kind;
     prompts.tell(this.#keyOf(look), { kind, program, pid, confidence, evidence });

@@ -2,6 +2,7 @@
  * One program on one pseudo-terminal: raw bytes out, an end that is told once. The end comes after the wait status
  * and the end of the master, so the last byte is always before it. Rules PTY-1..PTY-5 in docs/spec/terminal.md.
  */
+import { readSync } from "node:fs";
 import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { ReadStream } from "node:tty";
@@ -20,8 +21,6 @@ export type PtyOptions = {
 export type PtyExit = { readonly exitCode?: number; readonly signal?: string };
 
 export type PtyListener = {
-  /** So many bytes were read; they come with the next `data`. Whoever asks how things stand must know that now. */
-  read?(count: number): void;
   /** The bytes are the listener's to keep. */
   data(bytes: Buffer): void;
   /** Once; no byte follows. */
@@ -39,9 +38,6 @@ export class Pty {
   #ended = false;
   #paused = false;
   #closing: NodeJS.Timeout | undefined;
-  #parts: Buffer[] = [];
-  #gathered = 0;
-  #delivery: NodeJS.Immediate | undefined;
 
   constructor(options: PtyOptions, listener: PtyListener) {
     const child = withUsersMask(() =>
@@ -67,7 +63,7 @@ export class Pty {
     this.#listener = listener;
     // A buffer of our own instead of a stream's: an EIO destroys a stream together with what it holds.
     this.#stream = new ReadStream(child.fd, {
-      onread: { buffer: READ_BUFFER, callback: (count, buffer) => this.#read(buffer.subarray(0, count)) },
+      onread: { buffer: READ_BUFFER, callback: (count) => this.#read(count) },
     });
     this.#stream.on("error", () => this.#masterEnded());
     this.#stream.on("close", () => this.#masterEnded());
@@ -100,27 +96,23 @@ export class Pty {
     this.#stream.destroy();
   }
 
-  /** A terminal gives at most 4 KB at a time: what comes in one turn goes on as one piece. */
-  #read(bytes: Uint8Array): boolean {
-    if (this.#gathered + bytes.length > GATHER_MAX) this.#deliver();
-    this.#parts.push(Buffer.from(bytes));
-    this.#gathered += bytes.length;
-    this.#listener.read?.(bytes.length);
-    this.#delivery ??= setImmediate(() => this.#deliver());
+  /** A terminal gives about 4 KB at a time; when it gave so much, there is more, and a turn of the loop for each costs. */
+  #read(count: number): boolean {
+    let size = count;
+    for (let last = count; last >= FULL_READ && size + FULL_READ <= READ_BUFFER.length; size += last) {
+      last = this.#readMore(size);
+    }
+    this.#listener.data(Buffer.from(READ_BUFFER.subarray(0, size)));
     if (this.#exit !== undefined) this.#closeWhenQuiet();
     return !this.#paused;
   }
 
-  #deliver(): void {
-    clearImmediate(this.#delivery);
-    this.#delivery = undefined;
-    const parts = this.#parts;
-    const [only] = parts;
-    if (only === undefined) return;
-    this.#parts = [];
-    const size = this.#gathered;
-    this.#gathered = 0;
-    this.#listener.data(parts.length === 1 ? only : Buffer.concat(parts, size));
+  #readMore(from: number): number {
+    try {
+      return readSync(this.fd, READ_BUFFER, from, READ_BUFFER.length - from, null);
+    } catch {
+      return 0; // nothing for now, or the end, which the stream meets too
+    }
   }
 
   #waited(code: number, signal: number): void {
@@ -147,13 +139,13 @@ export class Pty {
 
   #finish(): void {
     if (!this.#ended || this.#exit === undefined) return;
-    this.#deliver();
     this.#listener.exit(this.#exit);
   }
 }
 
 const EOF_QUIET_MS = 200;
-const GATHER_MAX = 65_536;
+/** What the kernel keeps for a reader, less one. */
+const FULL_READ = 4_095;
 
 /** What a login gives. The host's own files are for their owner alone; a person's and an agent's are as usual. */
 const USERS_MASK = 0o022;

@@ -91,8 +91,7 @@ export class ShellProcess {
       };
       const { file, args, env: environment } = program;
       const data = (bytes: Buffer): void => listener.data(bytes);
-      const read = (count: number): void => listener.read?.(count);
-      return new Pty({ file, args, env: environment, cwd, size }, { read, data, exit });
+      return new Pty({ file, args, env: environment, cwd, size }, { data, exit });
     });
   }
 
@@ -189,7 +188,7 @@ export class ShellProcess {
   flushInput(): number {
     if (!this.open) return 0;
     const unread = unreadInput(this.#pty.slavePath) ?? 0;
-    flushInput(this.#pty);
+    flushInput(this.#pty.slavePath);
     return unread;
   }
 

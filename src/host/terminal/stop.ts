@@ -237,7 +237,7 @@ const LISTED = 100;
 const TICK_MS = 10;
 const DEEPEST = 256;
 /** As long as one turn may look and kill before others have theirs. */
-const TURN_MS = 20;
+const TURN_MS = 100;
 const SWEEP_MS = 3_000;
 const OUTPUT_MS = 50;
 const LOOK_MS = 2;

@@ -1,8 +1,7 @@
 /**
  * Kills chosen children of a shell with all that they have started, however fast they start more. Each is stopped before
- * its children are read: from then on it can neither fork nor end, so nothing leaves the part of the tree that was
- * seen, and a walk that finds nothing new is the last. The shell itself has to be stopped by the caller.
- * Rules STP-4..STP-9 in docs/spec/stopping.md.
+ * its children are read, so that it begins no fork and doesn't end: what was seen stays where it is until all are
+ * killed. The shell itself has to be stopped by the caller. Rules STP-5..STP-9 in docs/spec/stopping.md.
  */
 import {
   allProcesses,
@@ -25,14 +24,16 @@ export type SweepOptions = {
 
 export type Survivor = StoppedProcess & { readonly reason: SurvivorReason };
 
-type Found = StoppedProcess & { readonly startedAt: number; killed: boolean; refused: boolean };
+type Killed = StoppedProcess & { readonly startedAt: number };
 
 export class Sweep {
   readonly #options: SweepOptions;
-  readonly #found = new Map<number, Found>();
-  /** Those that had ended when they were first seen. What they left has another parent since then. */
+  /** Stopped, so that it stays where it is. */
+  readonly #stopped = new Set<number>();
+  readonly #killed = new Map<number, Killed>();
+  readonly #refused = new Set<number>();
+  /** Has ended, and what it left has another parent. The number isn't given away: nobody who could ask for it runs. */
   readonly #dead = new Set<number>();
-
   /** Children of the shell that are not to go. */
   #spared: Set<number> | undefined;
 
@@ -40,36 +41,36 @@ export class Sweep {
     this.#options = options;
   }
 
-  /** Walks and kills for about `budgetMs`; true when nothing is left to be found. */
+  /**
+   * Walks and kills for about `budgetMs`; true when nothing is left to be found. A fork that had begun when its process
+   * was stopped still ends; only a kill prevents it. So the last walk is one after which nothing was to be killed.
+   */
   strike(budgetMs: number): boolean {
     const end = performance.now() + budgetMs;
-    let news = true;
-    while (news && performance.now() < end) news = this.#walk(end);
-    for (const it of this.#found.values()) if (!it.killed) this.#kill(it);
-    return !news;
+    while (performance.now() < end) {
+      const news = this.#walk(end);
+      if (news && performance.now() < end) continue;
+      if (!news && this.#stopped.size === 0) return true;
+      for (const pid of this.#stopped) this.#kill(pid);
+    }
+    return false;
   }
 
   /** Children of the shell that are neither spared nor known. */
   newcomers(): readonly number[] {
-    return this.#roots(childrenFinder()).filter((pid) => {
-      const stat = this.#isKnown(pid) ? undefined : readStat(pid);
-      return stat !== undefined && !isDead(stat);
-    });
+    return this.#roots(childrenFinder()).filter((pid) => !this.#killed.has(pid) && !hasEnded(pid));
   }
 
   get living(): readonly Survivor[] {
-    return [...this.#found.values()].flatMap((it) => {
-      const stat = readStat(it.pid);
-      if (stat?.startedAt !== it.startedAt || isDead(stat)) return [];
-      const { pid, program, refused } = it;
-      return [
-        { pid, program, reason: refused ? "another_user" : stat.state === "D" ? "uninterruptible" : "still_there" },
-      ];
+    return [...this.#killed.values()].flatMap(({ pid, program, startedAt }) => {
+      const stat = readStat(pid);
+      if (stat?.startedAt !== startedAt || isDead(stat)) return [];
+      return [{ pid, program, reason: this.#refused.has(pid) ? "another_user" : reasonOf(stat) }];
     });
   }
 
   get found(): readonly StoppedProcess[] {
-    return [...this.#found.values()].map(({ pid, program }) => ({ pid, program }));
+    return [...this.#killed.values()].map(({ pid, program }) => ({ pid, program }));
   }
 
   /** True when something was new: what it started may be where we had already looked. */
@@ -79,12 +80,11 @@ export class Sweep {
     const queue = this.#roots(childrenOf);
     let news = false;
     for (const pid of queue) {
-      if (walked.has(pid)) continue;
+      if (walked.has(pid) || this.#dead.has(pid)) continue;
       if (performance.now() > end) return true;
       walked.add(pid);
       news = this.#stop(pid) || news;
-      // What is being killed forks no more, and its children come to the shell.
-      if (this.#found.get(pid)?.killed === false) queue.push(...childrenOf(pid));
+      queue.push(...childrenOf(pid));
     }
     return news;
   }
@@ -97,37 +97,40 @@ export class Sweep {
     return children.filter((pid) => this.#spared?.has(pid) === false);
   }
 
-  /** Answers whether it was unknown. */
+  /** Answers whether it was unknown. Nothing is asked before: a fork loop is quicker than any question. */
   #stop(pid: number): boolean {
-    if (this.#isKnown(pid)) return false;
-    const stat = readStat(pid);
-    if (stat === undefined) return true;
-    if (isDead(stat)) {
-      this.#dead.add(pid);
-      return true;
-    }
-    const found: Found = { pid, program: programOf(stat), startedAt: stat.startedAt, killed: false, refused: false };
-    this.#found.set(pid, found);
-    this.#send(found, "SIGSTOP");
+    // What is being killed still has its children until it has ended.
+    if (this.#killed.has(pid) && hasEnded(pid)) this.#dead.add(pid);
+    if (this.#killed.has(pid) || this.#stopped.has(pid)) return false;
+    this.#stopped.add(pid);
+    this.#send(pid, "SIGSTOP");
     return true;
   }
 
-  #isKnown(pid: number): boolean {
-    return this.#found.has(pid) || this.#dead.has(pid);
+  #kill(pid: number): void {
+    this.#stopped.delete(pid);
+    const stat = readStat(pid);
+    if (stat === undefined || isDead(stat)) return void this.#dead.add(pid);
+    this.#killed.set(pid, { pid, program: programOf(stat), startedAt: stat.startedAt });
+    this.#send(pid, "SIGKILL");
   }
 
-  #kill(found: Found): void {
-    found.killed = true;
-    this.#send(found, "SIGKILL");
-  }
-
-  #send(found: Found, signal: NodeJS.Signals): void {
+  #send(pid: number, signal: NodeJS.Signals): void {
     try {
-      process.kill(found.pid, signal);
+      process.kill(pid, signal);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EPERM") found.refused = true;
+      if ((error as NodeJS.ErrnoException).code === "EPERM") this.#refused.add(pid);
     }
   }
+}
+
+function hasEnded(pid: number): boolean {
+  const stat = readStat(pid);
+  return stat === undefined || isDead(stat);
+}
+
+function reasonOf({ state }: ProcessStat): SurvivorReason {
+  return state === "D" ? "uninterruptible" : "still_there";
 }
 
 /** Of the shell's session, but with a parent elsewhere. */

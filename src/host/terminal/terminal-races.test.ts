@@ -23,6 +23,7 @@ test("[PTY-41] two respawns at once make one new shell, and it lives", async () 
   await terminal.event("prompt", (payload) => payload["kind"] === "shell", before);
 
   expect(terminal.events("log_line")).toHaveLength(1);
+  await terminal.ask({ type: "CONTROL", command: { type: "release", by: ANN } });
   expect((await terminal.block("echo one")).output).toBe("one\r\n");
   expect(terminal.exit).toBeUndefined();
 });

@@ -121,8 +121,8 @@ test("[PTY-46] the screen, a snapshot and the status can be asked for", async ()
 
 test("[PTY-41] respawn starts another shell in the same stream and says so", async () => {
   const terminal = await OpenedTerminal.open();
-  const begun = await terminal.run("cd /tmp; sleep 1000");
-  await terminal.text("sleep 1000");
+  const begun = await terminal.run("cd /tmp; echo there; sleep 1000");
+  await terminal.text("there\r\n");
   const before = terminal.frames.length;
 
   await terminal.ask({ type: "RESPAWN", by: ANN });

@@ -175,18 +175,17 @@ class TerminalSession implements HostedSession {
         integrated: blocks.integration === "marks",
       },
     );
-    const remove = (): void => void submission.remove().catch(() => undefined);
     try {
       // A person may have typed meanwhile.
       recheck();
       refuse(blocks.refusal);
     } catch (error) {
-      remove();
+      submission.remove();
       throw error;
     }
     const cwd = request.cwd === undefined ? undefined : resolve(blocks.cwd ?? "/", request.cwd);
     const run = { blockId: request.block_id, seq, runId: request.run_id, command: text, cwd, by: request.by };
-    const answer = blocks.submit(run, remove);
+    const answer = blocks.submit(run, () => submission.remove());
     path.expectEcho(submission.echo, submission.shown);
     gate.put(submission.typed, request.by);
     return { answer };

@@ -64,6 +64,7 @@ export class Terminal implements GateDevice {
   #stops = 0;
   /** Bytes read from its terminals, marks included: the terminal has moved if this has. */
   #received = 0;
+  #shellSince = 0;
   #endReason = "exited";
   #endAfter: Promise<void> | undefined;
   #over = false;
@@ -317,12 +318,16 @@ export class Terminal implements GateDevice {
 
   /**
    * A shell may read keys inside a command (`read -n`, `read -k`, `vared`), which looks like its prompt. The marks of
-   * fish, zsh and dash can't get lost but with the shell itself; bash waits for its prompt in `pselect6` and for
-   * `read -n` in `read`. Its `read -e` can't be told from a prompt whose marks were removed.
+   * fish, zsh and dash can't get lost but with the shell itself. Those of bash can, by a person's command or by one of
+   * ours that was cut off, for at its end ours puts them back; it waits for its prompt in `pselect6`, for `read -n`
+   * in `read`.
    */
-  #shellWaits(syscall: unknown): "prompt" | "reading" {
+  #shellWaits(syscall: unknown): "prompt" | "reading" | "starting" {
+    // Its marks come with its first prompt; before, it may be asking its terminal something.
+    const isYoung = performance.now() - this.#shellSince < MARKS_MS;
+    if (isYoung && this.blocks.refusal === "starting" && this.shell.family !== "other") return "starting";
     const marksHold = this.blocks.integration === "marks" && this.shell.isItself;
-    const mayBePrompt = this.shell.family === "bash" && syscall !== "read";
+    const mayBePrompt = this.shell.family === "bash" && syscall !== "read" && !this.blocks.mustTellItsEnd;
     if (marksHold && !mayBePrompt && this.blocks.mode !== "idle") return "reading";
     this.blocks.kernelPrompt();
     return "prompt";
@@ -335,16 +340,18 @@ export class Terminal implements GateDevice {
     const onNonce = (nonce: string): void => this.path.expectMarks(nonce);
     this.#shell = await ShellProcess.start(
       { shell, cwd: place, env, size: this.#size, directory, onNonce, launcher },
-      { read: (count) => this.#read(count), data: (bytes) => this.path.push(bytes), exit: (exit) => this.#exit(exit) },
+      { data: (bytes) => this.#data(bytes), exit: (exit) => this.#exit(exit) },
     );
+    this.#shellSince = performance.now();
     this.#waitsAtInput = undefined;
     if (this.#paused && this.#stops === 0) this.#shell.pause();
     this.#stir();
   }
 
-  #read(count: number): void {
-    this.#received += count;
+  #data(bytes: Uint8Array): void {
+    this.#received += bytes.length;
     this.#stir();
+    this.path.push(bytes);
   }
 
   #stir(): void {
@@ -384,6 +391,8 @@ export class Terminal implements GateDevice {
 }
 
 const SETTLE_MS = 20;
+/** How long a shell may take to show its first prompt before the kernel's word alone counts. */
+const MARKS_MS = 1_500;
 const TOLD_MS: ReadonlySet<number> = new Set([30, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]);
 /** 60 ms is told to nobody: a program that was still on its way to its question at 30 is found before 100. */
 const RUNGS_MS: readonly number[] = [SETTLE_MS, ...TOLD_MS, 60].toSorted((a, b) => a - b);

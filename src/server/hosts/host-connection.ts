@@ -44,6 +44,7 @@ export class LinkRefused extends Error {
   }
 }
 
+const READ_BYTES = 256 * 1024;
 const WELCOME_WITHIN_MS = 5_000;
 
 export class HostConnection {
@@ -60,9 +61,16 @@ export class HostConnection {
     { path, channel, hub, versions = LINK_VERSIONS }: Dial,
     listener: HostConnectionListener,
   ): Promise<{ readonly connection: HostConnection; readonly welcome: Welcome }> {
-    const socket = createConnection({ path });
+    let connection: HostConnection | undefined;
+    // One buffer for all reads: one for each would have the collector at work all the time under bulk output.
+    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
+    const heard = (count: number): boolean => {
+      if (connection !== undefined) connection.#heard(buffer.subarray(0, count));
+      return true;
+    };
+    const socket = createConnection({ path, onread: { buffer, callback: heard } });
     await once(socket, "connect");
-    const connection = new HostConnection(socket, listener);
+    connection = new HostConnection(socket, listener);
     const impatience = setTimeout(() => connection.close(new Error("the host did not greet")), WELCOME_WITHIN_MS);
     try {
       connection.send({ type: "HELLO", versions: [...versions], channel, hub });
@@ -81,10 +89,6 @@ export class HostConnection {
       fault: ({ detail }) => this.close(new Error(detail)),
     });
     this.#heart = setInterval(() => this.#beat(), LINK_HEARTBEAT_MS).unref();
-    socket.on("data", (chunk: Uint8Array) => {
-      this.#heardAt = performance.now();
-      this.#reader.push(chunk);
-    });
     socket.on("error", (error) => this.close(error));
     socket.once("end", () => this.close(new Error("the host closed the connection")));
     socket.once("close", () => this.close(new Error("the connection broke")));
@@ -116,6 +120,11 @@ export class HostConnection {
     this.#socket.destroy();
     this.#welcome.reject(reason);
     this.#listener.closed(reason);
+  }
+
+  #heard(chunk: Uint8Array): void {
+    this.#heardAt = performance.now();
+    this.#reader.push(chunk);
   }
 
   #receive(header: unknown, body: Uint8Array): void {

@@ -56,8 +56,8 @@ function sessionHandlers({ log, sessions, workspaces }: Desks) {
     "session.pause": ({ sessionId }, { caller }) => sessions.pause(sessionId, caller.actor),
     "session.resume": ({ sessionId }, { caller }) => sessions.resume(sessionId, caller.actor),
     "session.close": ({ sessionId }, { caller }) => sessions.close(sessionId, caller.actor),
-    "session.input": async ({ sessionId, ...input }, { caller }) => {
-      const notAtShell = caller.actor.kind === "agent";
+    "session.input": async ({ sessionId, notAtShell: forProgram = false, ...input }, { caller }) => {
+      const notAtShell = forProgram || caller.actor.kind === "agent";
       const asked = { bytes: bytesOf(input), keys: input.keys, by: caller.actor, class: "drive", notAtShell } as const;
       const { position, bytes } = await sessions.input(sessionId, asked);
       return { ok: true, bytes, position };

@@ -130,7 +130,8 @@ export class SqliteEventLog implements EventLog {
   }
 
   async prune({ keep, keepEvents, ...limits }: Retention): Promise<Pruned> {
-    const stays = { keep: [...keep], keepEvents: [...keepEvents], through: this.#head };
+    const through = Math.min(this.#head, limits.written?.sequence ?? this.#head);
+    const stays = { keep: [...keep], keepEvents: [...keepEvents], through };
     const { floor, ...pruned } = await this.#worker.call("prune", { ...limits, ...stays, now: this.#now() });
     this.#recent.dropThrough(floor);
     return pruned;

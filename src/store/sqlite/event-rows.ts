@@ -1,6 +1,6 @@
 /** Builds stored events: from what was just appended, and from a page of the database. */
-import type { Actor } from "../../domain/actor.ts";
 import type { EventType, JsonObject, NewEvent, StoredEvent } from "../../domain/event.ts";
+import { decodeSource } from "./audit-rows.ts";
 import { type Page, PAGE_WIDTH } from "./messages.ts";
 
 type Draft = { -readonly [Key in keyof StoredEvent]: StoredEvent[Key] };
@@ -49,10 +49,4 @@ export function decodePage(page: Page, types: readonly (string | undefined)[]): 
     if (!Number.isNaN(rows[base + 6])) draft.cursor = rows[base + 6]!;
     return draft;
   });
-}
-
-/** The inverse of the name that `AppendBatch` gives a source; a kind has no spaces. */
-function decodeSource(name: string): Actor {
-  const space = name.indexOf(" ");
-  return { kind: name.slice(0, space) as Actor["kind"], id: name.slice(space + 1) };
 }

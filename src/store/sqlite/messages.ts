@@ -3,7 +3,8 @@
  * string: cloning an object per event costs more than storing it.
  */
 import type { EventType } from "../../domain/event.ts";
-import type { Credential, Pruned, RememberedAnswer, Retention } from "../../hub/ports.ts";
+import type { ChainHead } from "../../domain/audit-chain.ts";
+import type { AuditHead, AuditPage, Credential, Pruned, RememberedAnswer, Retention } from "../../hub/ports.ts";
 
 /** Stands for "no position", "no cursor" in a Float64Array. */
 export const ABSENT = Number.NaN;
@@ -72,6 +73,8 @@ export type Calls = {
   last: { argument: { sessionId: string; type: EventType }; result: Page };
   lastPlaced: { argument: { sessionId: string }; result: Page };
   prune: { argument: PruneRequest; result: PruneAnswer };
+  findHead: { argument: readonly AuditHead[]; result: ChainHead | undefined };
+  auditPage: { argument: ChainHead | undefined; result: AuditPage | undefined };
   integrityCheck: { argument: undefined; result: string };
   allCredentials: { argument: undefined; result: readonly Credential[] };
   putCredential: { argument: Credential; result: void };
@@ -99,6 +102,7 @@ export type Opened = {
   readonly types: readonly (string | undefined)[];
   readonly sqliteVersion: string;
   readonly schemaVersion: number;
+  readonly chainId: string;
 };
 
 export type Failure = {
@@ -127,4 +131,6 @@ export type ThreadData = {
   readonly file: string;
   /** Which run of the kernel this is; empty when the system can't tell. */
   readonly bootId: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
 };

@@ -1,6 +1,7 @@
 /** Opens the store of a data directory: `<data-dir>/events.db`, one thread, three adapters. */
 import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { SqliteAuditTrail } from "./audit-trail.ts";
 import { SqliteEventLog } from "./event-log.ts";
 import { SqliteAnswerStore, SqliteCredentialStore } from "./record-stores.ts";
 import { cantOpen } from "./store-unusable.ts";
@@ -10,6 +11,7 @@ export type SqliteStore = {
   readonly events: SqliteEventLog;
   readonly credentials: SqliteCredentialStore;
   readonly answers: SqliteAnswerStore;
+  readonly audit: SqliteAuditTrail;
   readonly file: string;
   readonly sqliteVersion: string;
   readonly schemaVersion: number;
@@ -24,12 +26,13 @@ export type SqliteStore = {
 export async function openSqliteStore(dataDir: string, options: { readonly now: () => number }): Promise<SqliteStore> {
   const file = join(resolve(dataDir), "events.db");
   await createPrivately(resolve(dataDir), file);
-  const worker = await StoreWorker.open({ file, bootId: await readBootId() });
+  const worker = await StoreWorker.open({ file, bootId: await readBootId(), now: options.now() });
   const events = new SqliteEventLog(worker, options.now);
   return {
     events,
     credentials: new SqliteCredentialStore(worker),
     answers: new SqliteAnswerStore(worker, options.now),
+    audit: new SqliteAuditTrail(worker),
     file,
     sqliteVersion: worker.opened.sqliteVersion,
     schemaVersion: worker.opened.schemaVersion,

@@ -67,13 +67,11 @@ export function slaveDevice(number: number): number {
 }
 
 /**
- * Drops what was typed and not yet read: first what is on its way to the line discipline, which only the master's
- * output queue names, then what the line discipline holds, which only the slave's input queue does.
+ * Drops what was typed and not yet read, what waits behind a full line discipline too. On the master it would drop
+ * output instead.
  */
-export function flushInput({ fd: master, slavePath }: { readonly fd: number; readonly slavePath: string }): boolean {
-  const onItsWay = tcflush(master, TCOFLUSH) === 0;
-  const held = withTerminal(slavePath, constants.O_RDWR, (fd) => tcflush(fd, TCIFLUSH) === 0) ?? false;
-  return onItsWay && held;
+export function flushInput(slavePath: string): boolean {
+  return withTerminal(slavePath, constants.O_RDWR, (fd) => tcflush(fd, TCIFLUSH) === 0) ?? false;
 }
 
 /** Bytes a reader would get now: whole lines in canonical mode. */
@@ -132,7 +130,6 @@ const ISIG = 1;
 const ICANON = 2;
 const ECHO = 8;
 const TCIFLUSH = 0;
-const TCOFLUSH = 1;
 const TCSANOW = 0;
 const FIONREAD = 0x541b;
 const F_SETFD = 2;

@@ -4,7 +4,9 @@ import { SEED } from "../../../../test/crash/seeded.ts";
 import { Emulator } from "./emulator.ts";
 
 const SIZE = { cols: 20, rows: 6 };
-const RUNS = process.env["SIDESTICK_SOAK"] === "1" ? 10_000 : 300;
+const IS_SOAK = process.env["SIDESTICK_SOAK"] === "1";
+const RUNS = IS_SOAK ? 10_000 : 300;
+const TIMEOUT_MS = IS_SOAK ? 300_000 : 60_000;
 const KEYFRAME = { scrollback: 200, maxBytes: 64 * 1024 };
 
 function emulator(keyframe?: string): Emulator {
@@ -98,27 +100,31 @@ const piece = fc.oneof(
 );
 const output = fc.array(piece, { minLength: 1, maxLength: 40 }).map((pieces) => Buffer.from(pieces.join("")));
 
-test("[SCR-20] a keyframe taken anywhere is continued exactly by the bytes that follow", () => {
-  fc.assert(
-    fc.property(output, fc.array(fc.nat(), { minLength: 1, maxLength: 3 }), (bytes, places) => {
-      const cuts = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b);
-      const whole = emulator();
-      feed(whole, bytes);
-      let parts = emulator();
-      let at = 0;
-      for (const cut of cuts) {
-        feed(parts, bytes.subarray(at, cut));
-        parts = rebuilt(parts);
-        at = cut;
-      }
-      feed(parts, bytes.subarray(at));
-      expect(stateOf(parts)).toEqual(stateOf(whole));
-    }),
-    { seed: SEED, numRuns: RUNS },
-  );
-});
+test(
+  "[SCR-20] a keyframe taken anywhere is continued exactly by the bytes that follow",
+  { timeout: TIMEOUT_MS },
+  () => {
+    fc.assert(
+      fc.property(output, fc.array(fc.nat(), { minLength: 1, maxLength: 3 }), (bytes, places) => {
+        const cuts = places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b);
+        const whole = emulator();
+        feed(whole, bytes);
+        let parts = emulator();
+        let at = 0;
+        for (const cut of cuts) {
+          feed(parts, bytes.subarray(at, cut));
+          parts = rebuilt(parts);
+          at = cut;
+        }
+        feed(parts, bytes.subarray(at));
+        expect(stateOf(parts)).toEqual(stateOf(whole));
+      }),
+      { seed: SEED, numRuns: RUNS },
+    );
+  },
+);
 
-test("[SCR-21] any chunking shows the same screen", () => {
+test("[SCR-21] any chunking shows the same screen", { timeout: TIMEOUT_MS }, () => {
   fc.assert(
     fc.property(output, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (bytes, lengths) => {
       const whole = emulator();

@@ -4,7 +4,22 @@ function __sidestick_mark
     printf '\e]7717;%s;%s\a' $__ss_k $argv[1] >/dev/tty 2>/dev/null
 end
 
+# fish shows a command's title after it has said that the command runs. Shown here instead, it is not the block's.
+functions -q fish_title
+and functions -c fish_title __sidestick_user_title
+and function fish_title
+    set -q __ss_titled
+    and set -e __ss_titled
+    or __sidestick_user_title $argv
+end
+
 function __sidestick_preexec --on-event fish_preexec
+    if functions -q __sidestick_user_title
+        set -l title (__sidestick_user_title $argv[1])
+        set -q title[1]
+        and printf '\e]0;%s\a' "$title" >/dev/tty 2>/dev/null
+        set -g __ss_titled
+    end
     __sidestick_mark C
 end
 

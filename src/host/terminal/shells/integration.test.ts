@@ -290,7 +290,7 @@ test.each(SHELLS)("[BLK-27] %s: what is written for it is private, and a command
     (await readdir(directory)).map(async (file) => (await stat(join(directory, file))).mode & 0o077),
   );
   await shell.finished(from);
-  await submission.remove();
+  submission.remove();
 
   expect(modes.filter((mode) => mode !== 0)).toEqual(name === "fish" ? [0o055] : []);
   expect(await readdir(directory)).toEqual(before);

@@ -6,7 +6,7 @@
  * Rules BLK-15..BLK-28 in docs/spec/blocks.md.
  */
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, constants, openSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -22,7 +22,7 @@ export type Submission = {
   /** The contiguous echo to expect; empty if the echo is the command itself. */
   readonly echo: Uint8Array;
   /** To be called when the command has ended: a shell may read its file as it goes. */
-  remove(): Promise<void>;
+  remove(): void;
 };
 
 export type SubmittedCommand = { readonly text: string; readonly cwd?: string | undefined; readonly seq: number };
@@ -60,16 +60,17 @@ function sourced(
   const outer = join(directory, String(command.seq));
   const inner = `${outer}.sh`;
   const lines = integrated ? INTEGRATED[family](command, inner) : [...entering(family, command), reading(inner)];
+  const files = [{ path: outer, text: `${lines.join("\n")}\n` }];
+  if (lines.includes(reading(inner))) files.push({ path: inner, text: `${command.text}\n` });
   // Synchronous: 0.07 ms on a disk, less than half of the way through the thread pool; a short command takes 0.7 ms.
-  writeAnew(outer, `${lines.join("\n")}\n`);
-  if (lines.includes(reading(inner))) writeAnew(inner, `${command.text}\n`);
+  for (const { path, text } of files) writeAnew(path, text);
   const echo = integrated ? `${line(command.seq)}${TAIL[family]}` : String.raw` \. ${posixQuoted(outer)}`;
   return {
     typed: Buffer.from(`${echo}\r`),
     shown: Buffer.from(visible(command.text)),
     echo: Buffer.from(echo),
-    remove: async () => {
-      await Promise.all([rm(outer, { force: true }), rm(inner, { force: true })]);
+    remove: () => {
+      for (const { path } of files) unlink(path);
     },
   };
 }
@@ -79,20 +80,41 @@ function sourced(
  * link would be written through.
  */
 function writeAnew(path: string, text: string): void {
+  if (wroteNew(path, text)) return;
   rmSync(path, { force: true, recursive: true });
-  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_WRONLY } = constants;
+  if (!wroteNew(path, text)) throw filesChanged();
+}
+
+/** False: something is there. */
+function wroteNew(path: string, text: string): boolean {
   let fd: number;
   try {
-    fd = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    fd = openSync(path, NEW_FILE, 0o600);
   } catch (error) {
-    if (!["ENOENT", "EEXIST"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    throw new AppError("invalid_transition", { detail: "The shell's own files were changed; reset the terminal" });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return false;
+    throw code === "ENOENT" ? filesChanged() : error;
   }
   try {
     writeFileSync(fd, text);
+    return true;
   } finally {
     closeSync(fd);
   }
+}
+
+const NEW_FILE =
+  constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function filesChanged(): AppError {
+  return new AppError("invalid_transition", { detail: "The shell's own files were changed; reset the terminal" });
+}
+
+/** It may be gone already, or something else by now: then it goes with the directory. */
+function unlink(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {}
 }
 
 type PosixFamily = "bash" | "zsh" | "dash";
@@ -194,7 +216,7 @@ function asTyped(text: string): Submission {
     typed: Buffer.from(`${text}\r`),
     shown: new Uint8Array(0),
     echo: new Uint8Array(0),
-    remove: () => Promise.resolve(),
+    remove: () => undefined,
   };
 }
 

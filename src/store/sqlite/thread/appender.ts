@@ -5,6 +5,8 @@
 import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { type EventType, type RetentionClass, retentionOf } from "../../../domain/event.ts";
 import { ANY_VERSION, type AppendMessage, HEAD_WIDTH, ROW_WIDTH } from "../messages.ts";
+import { decodeSource } from "../audit-rows.ts";
+import type { AuditChain } from "./audit-chain.ts";
 import type { Connection } from "./connection.ts";
 import { type ClassId, ROW_BYTES } from "./figures.ts";
 import type { Ledger } from "./ledger.ts";
@@ -21,18 +23,30 @@ const PAGE_BYTES = 4096;
 
 type Group = { readonly message: AppendMessage; readonly payloads: readonly string[]; readonly sourceIds: number[] };
 
+type Append = {
+  readonly name: string;
+  readonly stream: Stream;
+  readonly at: number;
+  readonly from: number;
+  readonly to: number;
+};
+
 export class Appender {
   readonly #connection: Connection;
   readonly #ledger: Ledger;
   readonly #streams: Streams;
   readonly #sources: Sources;
+  readonly #chain: AuditChain;
+  readonly #types: readonly (string | undefined)[];
   readonly #classes: readonly (ClassId | undefined)[];
   readonly #insertOne: StatementSync;
   readonly #insertMany: StatementSync;
+  readonly #insertLinked: StatementSync;
 
   constructor(parts: {
     connection: Connection;
     ledger: Ledger;
+    chain: AuditChain;
     streams: Streams;
     sources: Sources;
     types: readonly (string | undefined)[];
@@ -41,11 +55,14 @@ export class Appender {
     this.#ledger = parts.ledger;
     this.#streams = parts.streams;
     this.#sources = parts.sources;
+    this.#chain = parts.chain;
+    this.#types = parts.types;
     this.#classes = parts.types.map((name) =>
       name === undefined ? undefined : CLASS_IDS[retentionOf(name as EventType)],
     );
     this.#insertOne = parts.connection.db.prepare(insertion(1));
     this.#insertMany = parts.connection.db.prepare(insertion(ROWS));
+    this.#insertLinked = parts.connection.db.prepare(LINKED_INSERTION);
   }
 
   /** One outcome per append, see `FromThread`. Throws when nothing of the group was stored. */
@@ -61,6 +78,7 @@ export class Appender {
 
   #tryToWrite(messages: readonly AppendMessage[]): Float64Array {
     const figures = this.#ledger.figures();
+    const links = this.#chain.state;
     const count = messages.reduce((sum, message) => sum + message.rows.length / ROW_WIDTH, 0);
     const bytes = messages.reduce((sum, message) => sum + message.payloads.length, 0);
     const raised = this.#ledger.reserve(count);
@@ -75,6 +93,7 @@ export class Appender {
       });
     } catch (error) {
       this.#ledger.restore(figures);
+      this.#chain.restore(links);
       this.#streams.forget();
       this.#sources.forget();
       throw error;
@@ -95,24 +114,49 @@ export class Appender {
       } else {
         outcomes.push(this.#ledger.last + 1);
         if (count > 0)
-          this.#insertRows(group, { stream: this.#streams.findOrCreate(name), at, from: row, to: row + count });
+          this.#insertRows(group, { name, stream: this.#streams.findOrCreate(name), at, from: row, to: row + count });
       }
       row += count;
     }
   }
 
-  #insertRows(group: Group, append: { stream: Stream; at: number; from: number; to: number }): void {
+  #insertRows(group: Group, append: Append): void {
     const { stream, at, to } = append;
     let row = append.from;
     while (row < to) {
-      const rows = to - row >= ROWS ? ROWS : 1;
       const values: SQLInputValue[] = [this.#ledger.last + 1, stream.id, at];
+      const isActivity = this.#classOf(group, row) === 0;
+      const rows = isActivity && to - row >= ROWS && this.#areActivity(group, row) ? ROWS : 1;
       for (let end = row + rows; row < end; row += 1) this.#pushRow(group, row, values);
-      (rows === ROWS ? this.#insertMany : this.#insertOne).run(...values);
+      if (isActivity) (rows === ROWS ? this.#insertMany : this.#insertOne).run(...values);
+      else this.#insertLinked.run(...values, this.#link(group, row - 1, append));
       this.#ledger.last += rows;
     }
     stream.version = this.#ledger.last;
     this.#ledger.lastAt = at;
+  }
+
+  #link({ message, payloads }: Group, row: number, { name, at }: Append): Buffer {
+    const [type, source, position, cursor] = message.rows.subarray(row * ROW_WIDTH, (row + 1) * ROW_WIDTH);
+    return this.#chain.link({
+      sequence: this.#ledger.last + 1,
+      sessionId: name,
+      type: this.#types[type!] as EventType,
+      timestamp: new Date(at).toISOString(),
+      payload: payloads[row]!,
+      source: decodeSource(message.sources[source!]!),
+      ...(Number.isNaN(position) ? {} : { position: position! }),
+      ...(Number.isNaN(cursor) ? {} : { cursor: cursor! }),
+    });
+  }
+
+  #classOf({ message }: Group, row: number): ClassId {
+    return this.#classes[message.rows[row * ROW_WIDTH]!]!;
+  }
+
+  #areActivity(group: Group, from: number): boolean {
+    for (let row = from; row < from + ROWS; row += 1) if (this.#classOf(group, row) !== 0) return false;
+    return true;
   }
 
   #pushRow(group: Group, row: number, values: SQLInputValue[]): void {
@@ -147,3 +191,7 @@ function insertion(rows: number): string {
   });
   return `INSERT INTO events (sequence, stream, type, class, at, source, position, cursor, payload) VALUES ${tuples.join()}`;
 }
+
+/** One decision: as `insertion(1)`, then its link. */
+const LINKED_INSERTION = `INSERT INTO events (sequence, stream, type, class, at, source, position, cursor, payload, chain)
+  VALUES (?1, ?2, ?4, ?5, ?3, ?6, ?7, ?8, ?9, ?10)`;

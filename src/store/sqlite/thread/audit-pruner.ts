@@ -55,7 +55,10 @@ export class AuditPruner {
     let removed = 0;
     for (const rows of this.#chunks(sweep, REMOVED_ROWS)) {
       const old = rows.filter((row) => row[3] < before);
-      removed += this.#removal.remove(old.filter((row) => isRemovable(row, sweep)));
+      removed += this.#removal.remove(
+        old.filter((row) => isRemovable(row, sweep)),
+        sweep.request.now,
+      );
       // Times never decrease along the sequence.
       if (old.length < rows.length || !(await pause())) break;
     }
@@ -75,7 +78,8 @@ export class AuditPruner {
     const cuts = cutsOf(held, auditMaxBytes);
     let removed = 0;
     for (const rows of cuts.size === 0 ? [] : this.#chunks(sweep, REMOVED_ROWS)) {
-      removed += this.#removal.remove(rows.filter((row) => isRemovable(row, sweep) && takeFrom(cuts, row)));
+      const due = rows.filter((row) => isRemovable(row, sweep) && takeFrom(cuts, row));
+      removed += this.#removal.remove(due, sweep.request.now);
       if (cuts.size === 0 || !(await pause())) break;
     }
     return removed;

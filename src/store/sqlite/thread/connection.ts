@@ -23,6 +23,7 @@ export class Connection {
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   #durability: Durability | undefined;
+  #isFlushed = false;
   #pages = 0;
   #hasMadeRoom = false;
   #broken: string | undefined;
@@ -56,6 +57,11 @@ export class Connection {
     return this.#broken;
   }
 
+  /** Whether all that was stored would survive the loss of power. */
+  get isFlushed(): boolean {
+    return this.#isFlushed;
+  }
+
   /** Whether what failed last on a full disk may fit by now. */
   get hasMadeRoom(): boolean {
     return this.#hasMadeRoom;
@@ -71,6 +77,7 @@ export class Connection {
       const result = work();
       this.#commit.run();
       this.#pages += pages;
+      this.#isFlushed = durability === "power";
       return result;
     } catch (error) {
       this.#failed(error);

@@ -16,6 +16,9 @@ import type {
 } from "../messages.ts";
 import { ROW_WIDTH } from "../messages.ts";
 import { Appender } from "./appender.ts";
+import { AuditChain } from "./audit-chain.ts";
+import { AuditCompactor } from "./audit-compactor.ts";
+import { AuditTrailReader } from "./audit-trail.ts";
 import { Connection } from "./connection.ts";
 import { Ledger } from "./ledger.ts";
 import { MIGRATIONS } from "./migrations.ts";
@@ -30,6 +33,13 @@ const GROUP_ROWS = 2_000;
 
 type Handlers = {
   [Name in CallName]: (argument: Calls[Name]["argument"]) => Calls[Name]["result"] | Promise<Calls[Name]["result"]>;
+};
+
+type Parts = {
+  readonly ledger: Ledger;
+  readonly chain: AuditChain;
+  readonly streams: Streams;
+  readonly reader: Reader;
 };
 
 class StoreThread {
@@ -49,10 +59,19 @@ class StoreThread {
     const { db } = connection;
     const ledger = new Ledger(connection, data.file, data.bootId);
     const names = { streams: new Streams(db), sources: new Sources(db), types: readTypes(db) };
-    this.#appender = new Appender({ connection, ledger, ...names });
-    this.#handlers = this.#calls(ledger, new Reader({ db, ledger, ...names }), names.streams);
+    const chain = new AuditChain(db, data.file);
+    this.#appender = new Appender({ connection, ledger, chain, ...names });
+    this.#handlers = this.#calls({
+      ledger,
+      chain,
+      streams: names.streams,
+      reader: new Reader({ db, ledger, ...names }),
+    });
     // Nothing is written before everything was read and every statement fits the tables.
-    connection.transaction("power", 1, () => ledger.save());
+    connection.transaction("power", 1, () => {
+      chain.begin(Math.max(data.now, ledger.lastAt));
+      ledger.save();
+    });
     connection.emptyLog();
     const sqliteVersion = String(db.prepare("SELECT sqlite_version() AS version").get()?.["version"]);
     this.#post({
@@ -62,13 +81,16 @@ class StoreThread {
       types: names.types,
       sqliteVersion,
       schemaVersion: MIGRATIONS.length,
+      chainId: chain.newest.chainId,
     });
     port.on("message", (message: ToThread) => this.#take(message));
   }
 
-  #calls(ledger: Ledger, reader: Reader, streams: Streams): Handlers {
+  #calls({ ledger, chain, streams, reader }: Parts): Handlers {
     const { db } = this.#connection;
-    const pruner = new Pruner(this.#connection, ledger, streams);
+    const trail = new AuditTrailReader(db, chain);
+    const compactor = new AuditCompactor(this.#connection, chain, trail);
+    const pruner = new Pruner(this.#connection, { ledger, streams, chain, compactor });
     const credentials = new Credentials(this.#connection);
     const answers = new Answers(this.#connection);
     return {
@@ -80,6 +102,12 @@ class StoreThread {
         const pruned = earlier.catch(() => undefined).then(() => pruner.prune(request, () => this.#pause()));
         this.#pruning = pruned;
         return await pruned;
+      },
+      findHead: (heads) => trail.find(heads),
+      auditPage: (place) => {
+        // Else a loss of power could leave more outside than inside, which looks like a truncation.
+        if (!this.#connection.isFlushed) this.#connection.transaction("power", 1, () => ledger.save());
+        return trail.page(place);
       },
       integrityCheck: () => {
         const found = db.prepare("PRAGMA integrity_check(10)").all();

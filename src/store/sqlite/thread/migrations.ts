@@ -60,7 +60,20 @@ CREATE TABLE answers (
 CREATE INDEX answers_by_age ON answers (at);
 `;
 
-export const MIGRATIONS: readonly string[] = [FIRST];
+/** `chain` of an audit row is its digest and its place in the chain, 32 bytes each; see `domain/audit-chain.ts`. */
+const AUDIT_CHAIN = `
+ALTER TABLE events ADD COLUMN chain BLOB;
+CREATE TABLE audit_checkpoints (
+  id INTEGER PRIMARY KEY,
+  after INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  chain BLOB NOT NULL
+) STRICT;
+CREATE TABLE audit_removed (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, chain BLOB NOT NULL) STRICT;
+CREATE INDEX audit_removed_by_sequence ON audit_removed (sequence);
+`;
+
+export const MIGRATIONS: readonly string[] = [FIRST, AUDIT_CHAIN];
 
 /** Takes the missing steps. Refuses a file that is newer than this code or not ours, before anything is changed. */
 export function migrate(db: DatabaseSync, file: string, steps = MIGRATIONS): void {

@@ -9,6 +9,8 @@
 import type { StatementSync } from "node:sqlite";
 import type { PruneAnswer, PruneRequest } from "../messages.ts";
 import { AuditPruner } from "./audit-pruner.ts";
+import type { AuditChain } from "./audit-chain.ts";
+import type { AuditCompactor } from "./audit-compactor.ts";
 import type { Connection } from "./connection.ts";
 import { ROW_BYTES } from "./figures.ts";
 import type { Ledger } from "./ledger.ts";
@@ -27,12 +29,18 @@ export class Pruner {
   readonly #ledger: Ledger;
   readonly #removal: Removal;
   readonly #audit: AuditPruner;
+  readonly #compactor: AuditCompactor;
   readonly #activity: StatementSync;
 
-  constructor(connection: Connection, ledger: Ledger, streams: Streams) {
+  constructor(
+    connection: Connection,
+    parts: { ledger: Ledger; streams: Streams; chain: AuditChain; compactor: AuditCompactor },
+  ) {
+    const { ledger, streams, chain, compactor } = parts;
     this.#connection = connection;
     this.#ledger = ledger;
-    this.#removal = new Removal(connection, ledger);
+    this.#compactor = compactor;
+    this.#removal = new Removal(connection, ledger, chain);
     this.#audit = new AuditPruner(connection.db, { ledger, streams, removal: this.#removal });
     this.#activity = connection.db.prepare(
       `SELECT sequence, stream, class, at, octet_length(payload) + ${ROW_BYTES}, '' FROM events
@@ -45,6 +53,8 @@ export class Pruner {
   async prune(request: PruneRequest, pause: () => Promise<boolean>): Promise<PruneAnswer> {
     const activity = await this.#pruneActivity(request, pause);
     const audit = (await pause()) ? await this.#audit.prune(request, pause) : 0;
+    const { written, now } = request;
+    if (written !== undefined && (await pause())) await this.#compactor.compact(written, now, pause);
     while ((await pause()) && this.#shrink());
     return { activity, audit, floor: Math.max(...this.#ledger.floors) };
   }
@@ -62,7 +72,7 @@ export class Pruner {
         bytes -= row[4];
         return false;
       });
-      removed += this.#removal.remove(kept === -1 ? rows : rows.slice(0, kept));
+      removed += this.#removal.remove(kept === -1 ? rows : rows.slice(0, kept), request.now);
       if (kept !== -1 || rows.length < CHUNK_ROWS) break;
     } while (await pause());
     return removed;

@@ -1,5 +1,6 @@
 /** Removes rows, and remembers with the same transaction that they are gone. Rules LOG-8, LOG-10. */
 import type { StatementSync } from "node:sqlite";
+import type { AuditChain } from "./audit-chain.ts";
 import type { Connection } from "./connection.ts";
 import type { ByClass, ClassId } from "./figures.ts";
 import type { Ledger } from "./ledger.ts";
@@ -16,12 +17,14 @@ export type Candidate = [
 export class Removal {
   readonly #connection: Connection;
   readonly #ledger: Ledger;
+  readonly #chain: AuditChain;
   readonly #delete: StatementSync;
   readonly #remember: StatementSync;
 
-  constructor(connection: Connection, ledger: Ledger) {
+  constructor(connection: Connection, ledger: Ledger, chain: AuditChain) {
     this.#connection = connection;
     this.#ledger = ledger;
+    this.#chain = chain;
     this.#delete = connection.db.prepare("DELETE FROM events WHERE sequence = ?");
     // The version would be forgotten with the stream's last event, and a decision made twice.
     this.#remember = connection.db.prepare(
@@ -31,11 +34,14 @@ export class Removal {
   }
 
   /** Answers how many they were. */
-  remove(rows: readonly Candidate[]): number {
+  remove(rows: readonly Candidate[], now: number): number {
     if (rows.length === 0) return 0;
     const figures = this.#ledger.figures();
+    const links = this.#chain.state;
+    const decisions = rows.flatMap(([sequence, , retention]) => (retention === 0 ? [] : [sequence]));
     try {
       this.#connection.transaction("process", rows.length, () => {
+        this.#chain.remove(decisions, Math.max(now, this.#ledger.lastAt));
         const floors = new Map<number, ByClass>();
         for (const row of rows) this.#removeRow(row, floors);
         for (const [stream, floor] of floors) this.#remember.run(stream, ...floor);
@@ -43,6 +49,7 @@ export class Removal {
       });
     } catch (error) {
       this.#ledger.restore(figures);
+      this.#chain.restore(links);
       throw error;
     }
     return rows.length;
