@@ -4,6 +4,7 @@ import { attach } from "./commands/attach.ts";
 import { approvalsGet, approvalsList, approve, deny } from "./commands/approvals.ts";
 import { auditTail, auditVerify } from "./commands/audit.ts";
 import { call } from "./commands/call.ts";
+import { control, decline, grant, release, request, take } from "./commands/control.ts";
 import { down } from "./commands/down.ts";
 import { doctor } from "./commands/doctor.ts";
 import { events } from "./commands/events.ts";
@@ -22,6 +23,7 @@ import {
   sessionsPause,
   sessionsResume,
 } from "./commands/sessions.ts";
+import { interrupt, stop } from "./commands/stop.ts";
 import { blocks, end, output, screen, status } from "./commands/terminals.ts";
 import { tokenCreate, tokenList, tokenRevoke } from "./commands/token.ts";
 import { up } from "./commands/up.ts";
@@ -43,6 +45,14 @@ export const COMMANDS: readonly Command[] = [
   blocks,
   end,
   exportCommand,
+  control,
+  grant,
+  take,
+  release,
+  stop,
+  interrupt,
+  decline,
+  request,
   sessionsList,
   sessionsCreate,
   sessionsGet,

@@ -6,7 +6,7 @@ import { COMMANDS, DEFAULTS } from "./commands.ts";
 import { COMMON_OPTIONS } from "./options.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
-const PAGES = ["SKILL.md", "docs/guide/terminals.md"];
+const PAGES = ["SKILL.md", "README.md", "docs/guide/terminals.md", "docs/guide/control.md"];
 
 type Line = { readonly words: readonly string[]; readonly text: string };
 

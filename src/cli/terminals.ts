@@ -19,6 +19,14 @@ export async function terminalOf(client: SidestickClient, given: string): Promis
   return sessions.find((it) => it.sessionId === sessionId) ?? client.session.get({ sessionId });
 }
 
+/** Of any kind: what a conversation has, else a session by any unique begin of its id. */
+export async function sessionOf(client: SidestickClient, given: string): Promise<string> {
+  const ofConversation = await client.session.list({ conversationId: given });
+  const found = ofConversation.findLast((it) => it.status !== "closed") ?? ofConversation.at(-1);
+  if (found !== undefined) return found.sessionId;
+  return resolveId(given, "session", async () => (await client.session.list()).map((it) => it.sessionId));
+}
+
 /** What the operations on terminals call it. */
 export async function conversationOf(client: SidestickClient, given: string): Promise<string> {
   return ownerOf(await terminalOf(client, given));

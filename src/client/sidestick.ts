@@ -11,5 +11,7 @@ export type { Call, CallOptions } from "./calls.ts";
 export { type ClientOptions, SidestickClient } from "./client.ts";
 export type { FeedItem, FeedOptions } from "./event-feed.ts";
 export type { Timing } from "./retry.ts";
+export { Runner, type RunnerOptions, type Step } from "./runner.ts";
+export { RunnerStopped, type StopReason } from "./runner-stopped.ts";
 export type { Lag, Stream, StreamOptions, StreamState, Subscription } from "./stream.ts";
 export { HubUnreachable } from "./unreachable.ts";

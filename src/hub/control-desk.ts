@@ -4,7 +4,7 @@
  */
 import type { Actor } from "../domain/actor.ts";
 import { applyControl, CONTROL_EVENTS } from "../domain/control-record.ts";
-import { type ControlState, initialControl, type Intent } from "../domain/control-state.ts";
+import { type ControlState, initialControl, type Intent, isInteractive } from "../domain/control-state.ts";
 import type { StoredEvent } from "../domain/event.ts";
 import type { Session, SessionBirth, SessionStatus } from "../domain/session.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -135,14 +135,14 @@ export class ControlDesk {
     return answer;
   }
 
-  /** Answers when the agent has control, when it is declined, or when the signal says that the time is over. */
+  /** Answers when the agent has control or could get it by acting, when it is declined, or when the time is over. */
   async awaitControl(sessionId: string, agentId: string, signal: AbortSignal): Promise<void> {
     const known = this.#get(sessionId);
     const asked = known.present.request?.agentId === agentId;
     for (;;) {
       const { mode, holder, request } = known.present;
       if (mode === "AGENT" && (holder === null || holder.id === agentId)) return;
-      if (known.status === "closed" || signal.aborted) return;
+      if (known.status === "closed" || signal.aborted || this.#isFree(known)) return;
       if (asked && request?.agentId !== agentId) return;
       await woken(known.waiting, signal);
     }
@@ -274,6 +274,13 @@ export class ControlDesk {
     this.change(sessionId, { type: "attended", attended, ...instead }).catch((error: unknown) => {
       this.#parts.logger.warn("a gate was not told who is there", { session: sessionId, error });
     });
+  }
+
+  /** Nobody has it, and whoever acts first gets it. */
+  #isFree({ present, birth }: Controlled): boolean {
+    const { mode, intent, agentStatus } = present;
+    const isTaken = mode === "AGENT" || isInteractive(present) || intent !== "WAIT" || agentStatus === "PAUSED";
+    return !isTaken && this.#parts.workspaces.get(birth.workspaceId).settings.agents_may_acquire;
   }
 
   async #whenRunning(known: Controlled): Promise<void> {

@@ -135,7 +135,7 @@ export const controlOperations = {
     ...agentic,
     name: "control.wait",
     summary:
-      "Wait until you have control or your request is declined. Answers the state; `holder` says whether it is you, `changed` what happened meanwhile.",
+      "Wait until you have control, may take it by acting (`interactive: false`, no holder), or your request is declined. Answers the state; `holder` says whether it is you, `changed` and `handback_note` what happened meanwhile.",
     path: "/sessions/{sessionId}/control/wait",
     effect: "read",
     input: bySession.extend({ timeout_ms: z.int().min(0).max(WAIT_BUDGET_MS).default(30_000) }),

@@ -170,6 +170,21 @@ test("[SES-10, WSP-1, WSP-2] sessions belong to a workspace and its limit", asyn
   await create(hub, { workspaceId: "lab" });
 });
 
+test("[WSP-2] every setting of a workspace can be put", async () => {
+  const hub = await startTestHub();
+  const settings = {
+    interactive_when: "viewer",
+    agents_may_acquire: false,
+    on_viewer: "safe_interrupt",
+    agent_may_answer_passwords: true,
+  };
+
+  const request = { method: "PUT", path: "/workspaces/lab", token: hub.operatorToken, body: { settings } };
+  const { body } = await ask(hub.url, request);
+
+  expect(body).toMatchObject({ settings });
+});
+
 test("[WSP-2] workspaces survive a restart", async () => {
   const dataDir = await temporaryDirectory();
   const first = await startTestHub({ dataDir });

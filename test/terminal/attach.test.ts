@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { takeDown } from "../../src/main/down.ts";
 import { type CliOnTerminal, modesOf, startOnTerminal } from "../support/cli-on-terminal.ts";
-import { type CliResult, runCliHere } from "../support/run-cli.ts";
+import { type CliResult, runCli, runCliHere } from "../support/run-cli.ts";
 import { eventually } from "../support/eventually.ts";
-import { spawnTestHub } from "../support/hub.ts";
+import { spawnTestHub, tokenOf } from "../support/hub.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { type ProductHub, startProductHub } from "../support/product-hub.ts";
 
@@ -86,6 +86,29 @@ test("[TCL-3] --read-only sends nothing and keeps the size; --watch does with th
   expect(watcher.screen()).not.toContain("never\r\n");
   watcher.type("\u001d");
   await watcher.exited;
+});
+
+test("[TCL-3, CTL-38, CTL-18] --watch leaves the agent its control; the first key takes it, and at the end it is said who drives", async () => {
+  const name = conversation();
+  const env = { SIDESTICK_TOKEN: await tokenOf(hub.dataDir, "agent", "bot") };
+  await runCli(["run", "--conversation", name, "--data-dir", hub.dataDir, "echo here"], { env });
+  const [session] = await hub.person.session.list({ conversationId: name });
+  const { sessionId } = session!;
+  const watcher = attach([name, "--watch"]);
+  await eventually(() => expect(watcher.screen()).toContain("here"));
+  const watched = await hub.person.control.get({ sessionId });
+
+  watcher.type("x");
+  await eventually(async () =>
+    expect(await hub.person.control.get({ sessionId })).toMatchObject({ control_mode: "USER", interactive: true }),
+  );
+  watcher.type("\u001d");
+  await watcher.exited;
+
+  expect(watched).toMatchObject({ control_mode: "AGENT", holder: { id: "bot" }, interactive: false });
+  const { holder } = await hub.person.control.get({ sessionId });
+  const told = `Drives: ${holder?.id}. Agents are refused until you hand back: sidestick release ${name}`;
+  expect(watcher.screen()).toContain(`Come back: sidestick attach ${name}. ${told}`);
 });
 
 test("[TCL-5, TCL-7] the end of the shell and a signal end it too, and the terminal is given back", async () => {

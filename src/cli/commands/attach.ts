@@ -1,6 +1,8 @@
+import type { SidestickClient } from "../../client/sidestick.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type AttachMode, AttachedTerminal, type Ending } from "../attached-terminal.ts";
 import { defineCommand } from "../command.ts";
+import { driverWords } from "../control-words.ts";
 import { EXIT, UsageError } from "../exit.ts";
 import { signalExitCode } from "../interruption.ts";
 import { LocalTerminal } from "../local-terminal.ts";
@@ -14,7 +16,7 @@ export const attach = defineCommand({
   takes: ["<session|conversation>"],
   options: {
     "read-only": { type: "boolean", help: "watch: nothing is sent, and the size stays as it is" },
-    watch: { type: "boolean", help: "watch until the first key, then type" },
+    watch: { type: "boolean", help: "watch until the first key, which takes control" },
     "detach-key": { type: "string", value: "KEY", help: "the key that leaves (default C-])" },
   },
   examples: [
@@ -47,7 +49,8 @@ export const attach = defineCommand({
       detachKey: key,
     };
     const ending = await new AttachedTerminal(parts).run(eventCursor);
-    terminal.note(printable(wordsOf(ending, name)));
+    const drives = ending.why === "over" ? "" : await driverNow(client, sessionId, name);
+    terminal.note(printable(wordsOf(ending, name) + drives));
     return ending.why === "signal" ? signalExitCode(ending.signal) : EXIT.ok;
   },
 });
@@ -64,10 +67,19 @@ function wordsOf(ending: Ending, name: string): string {
   const refused = ending.lastRefusal === undefined ? "" : ` The hub refused something: ${ending.lastRefusal.message}.`;
   switch (ending.why) {
     case "detached":
-      return `Detached; it runs on. Come back: sidestick attach ${name}${refused}`;
+      return `Detached; it runs on. Come back: sidestick attach ${name}.${refused}`;
     case "over":
       return `The terminal is over (${ending.reason}).${refused}`;
     case "signal":
       return `Detached by ${ending.signal}; it runs on.${refused}`;
   }
+}
+
+/** Nothing, if the hub is away: that it runs on is said already. */
+async function driverNow(client: SidestickClient, sessionId: string, name: string): Promise<string> {
+  const state = await client.control.get({ sessionId }).catch(() => undefined);
+  if (state === undefined) return "";
+  const isPersons = state.control_mode === "USER" && state.holder !== null;
+  const handBack = isPersons ? ` Agents are refused until you hand back: sidestick release ${name}` : "";
+  return ` Drives: ${driverWords(state)}.${handBack}`;
 }

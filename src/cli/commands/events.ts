@@ -3,6 +3,7 @@ import { EVENT_TYPES, HUB_STREAM, WORKSPACE_STREAM } from "../../domain/event.ts
 import { defineCommand } from "../command.ts";
 import { EXIT } from "../exit.ts";
 import { oneOf, wholeNumber } from "../options.ts";
+import { outageTeller } from "../outage.ts";
 import { printable, printableJson } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { fit } from "../width.ts";
@@ -84,21 +85,6 @@ function lineOf({ sequence, timestamp, sessionId, type, payload, source }: Works
   const session = [HUB_STREAM, WORKSPACE_STREAM].includes(sessionId) ? "hub" : sessionId.slice(0, 8);
   const by = `${source.kind}:${source.id}`;
   return printable(`${sequence}  ${timestamp}  ${session.padEnd(8)}  ${type}  ${by}  ${JSON.stringify(payload)}`);
-}
-
-/** Says once that the hub is away, not at every attempt. */
-function outageTeller(terminal: Terminal) {
-  let isAway = false;
-  return {
-    onRetry: (): void => {
-      if (!isAway) terminal.note("The hub is away; waiting for it …");
-      isAway = true;
-    },
-    onOpen: (): void => {
-      if (isAway) terminal.note("The hub is back.");
-      isAway = false;
-    },
-  };
 }
 
 function untilInterrupted(): { signal: AbortSignal; code: () => number } {

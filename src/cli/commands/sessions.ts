@@ -99,7 +99,12 @@ function columns(short: (id: string) => string) {
     { title: "KIND", value: (it: WorkspaceSession) => it.kind },
     { title: "STATUS", value: (it: WorkspaceSession) => it.status },
     { title: "AGE", value: (it: WorkspaceSession) => ageOf(it.createdAt) },
+    { title: "DRIVES", value: driverOf, shrinks: true },
     { title: "WORKSPACE", value: (it: WorkspaceSession) => it.workspaceId, shrinks: true },
     { title: "TITLE", value: (it: WorkspaceSession) => it.title, shrinks: true },
   ];
+}
+
+function driverOf({ controllerId, interactive, status }: WorkspaceSession): string {
+  return controllerId ?? (interactive && status !== "closed" ? "(by grant)" : "-");
 }

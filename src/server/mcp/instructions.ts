@@ -47,6 +47,17 @@ const PARTS: readonly Part[] = [
       "into files.",
   },
   {
+    tools: ["control_request"],
+    text:
+      "Control: one of you drives a session at a time, and a person always wins. `control_refused` and `lease_expired`: ask " +
+      "with control_request, giving your reason, then control_wait; do not retry the input. `revoked`: a person took over " +
+      "while you acted. `stopped`: they stopped you and all you started; do nothing there until control_wait says that you " +
+      "have control. `paused`: wait with control_wait. When control is yours again, read `changed` and `handback_note` " +
+      "before you act: the directory, files and programs may differ. In a long task call control_renew before " +
+      "`lease_expiry` and control_safe_point between steps, and obey its answer; control_release when you are done. Never " +
+      "work around a refusal, by another session or in any other way.",
+  },
+  {
     tools: ["session_create", "session_list"],
     text:
       "Sessions: a terminal of yours is one; you need session_create only for what has no tools of its own. It is `created` first and can be used " +
