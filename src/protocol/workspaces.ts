@@ -67,7 +67,12 @@ export const workspaceOperations = {
         .partial()
         .optional(),
       settings: z
-        .object({ interactive_when: z.enum(["viewer", "viewer_with_input"]), agent_may_answer_passwords: z.boolean() })
+        .object({
+          interactive_when: z.enum(["viewer", "viewer_with_input"]),
+          agents_may_acquire: z.boolean(),
+          on_viewer: z.enum(["revoke", "safe_interrupt"]),
+          agent_may_answer_passwords: z.boolean(),
+        })
         .partial()
         .optional(),
     }),
