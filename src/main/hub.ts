@@ -9,9 +9,9 @@ import { createLogger, type Logger } from "../lib/logger.ts";
 import type { Check } from "../protocol/hub.ts";
 import { type Listener, listenForOperator, listenOnLoopback, LOOPBACK } from "../server/listener.ts";
 import { openPeerReader } from "../server/peer.ts";
-import { newSecret, type OpenDesks, openDesks } from "./desks.ts";
+import { type DeskOptions, newSecret, type OpenDesks, openDesks } from "./desks.ts";
 import { hubChecks } from "./doctor.ts";
-import { createDoors } from "./doors.ts";
+import { createDoors, type DoorOptions } from "./doors.ts";
 import { LogFile } from "./log-file.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
 import type { Settings } from "./settings.ts";
@@ -40,8 +40,11 @@ export type RunningHub = {
   readonly close: () => Promise<void>;
 };
 
+/** How long the hub waits for viewers; what is absent is the product's. */
+export type Patience = Pick<DoorOptions, "heartbeat"> & Pick<DeskOptions, "graceMs">;
+
 /** Rejects when it can't start; then nothing is left open. */
-export async function startHub(settings: Settings, drivers: Drivers): Promise<RunningHub> {
+export async function startHub(settings: Settings, drivers: Drivers, patience: Patience = {}): Promise<RunningHub> {
   await using opened = new AsyncDisposableStack();
   await makePrivateDirectory(settings.dataDir);
   const logFile = new LogFile(join(settings.dataDir, "hub.log"));
@@ -56,7 +59,8 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
     closeDrivers = local.close;
     return local.drivers;
   };
-  const desks = await openDesks({ dataDir: settings.dataDir, openDrivers, logger, clock, limits });
+  const { graceMs, heartbeat } = patience;
+  const desks = await openDesks({ dataDir: settings.dataDir, openDrivers, logger, clock, limits, graceMs });
   opened.defer(async () => {
     await desks.close();
     logger.info("the hub is down");
@@ -77,7 +81,7 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
 
   const checks = () =>
     hubChecks({ settings, drivers: desks.drivers, store: desks.store, journal: desks.journal, socketPath });
-  const hub = await openDoors({ settings, desks, tcp, unix, checks, logger });
+  const hub = await openDoors({ settings, desks, tcp, unix, checks, logger, heartbeat });
   const closing = opened.move();
   closing.defer(() => hub.ends.abort());
   return { ...hub, checks, close: () => closing.disposeAsync() };
@@ -90,9 +94,10 @@ type HubParts = {
   readonly unix: Listener;
   readonly checks: () => Promise<Check[]>;
   readonly logger: Logger;
+  readonly heartbeat: Patience["heartbeat"];
 };
 
-async function openDoors({ settings, desks, tcp, unix, checks, logger }: HubParts) {
+async function openDoors({ settings, desks, tcp, unix, checks, logger, heartbeat }: HubParts) {
   const { port } = tcp.server.address() as AddressInfo;
   const { publicUrl } = settings;
   const url = publicUrl ?? `http://${LOOPBACK}:${port}`;
@@ -101,7 +106,8 @@ async function openDoors({ settings, desks, tcp, unix, checks, logger }: HubPart
   const loginCodes = new Passes<{ name: string }>(clock, LOGIN_CODE_MS, newSecret);
   const tickets = new Passes<{ tokenId: string | undefined; name: string }>(clock, TICKET_MS, newSecret);
   const hubEnds = ends.signal;
-  const doors = await createDoors({ desks, loginCodes, tickets, port, publicUrl, url, checks, logger, hubEnds });
+  const passes = { loginCodes, tickets };
+  const doors = await createDoors({ desks, ...passes, port, publicUrl, url, checks, logger, hubEnds, heartbeat });
   tcp.open(doors, { via: "tcp" });
   unix.open(doors, { via: "operator_socket", person });
   logger.info("the hub is up", { url, version: VERSION, pid: process.pid });
