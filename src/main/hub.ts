@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { Passes } from "../hub/passes.ts";
+import { isBelow } from "../host/link/ancestry.ts";
 import { retentionOf } from "../domain/event.ts";
 import type { EventLog, SessionDriver } from "../hub/ports.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
@@ -76,7 +77,9 @@ export async function startHub(settings: Settings, drivers: Drivers, patience: P
   listeners.push(tcp);
   const socketPath = join(settings.dataDir, "hub.sock");
   const ownerUid = process.geteuid?.() ?? 0;
-  const unix = await listenForOperator({ path: socketPath, peerOf: await openPeerReader(), ownerUid });
+  const isInside = (pid: number): boolean => isBelow(pid, new Set(desks.drivers.flatMap((it) => it.localPid ?? [])));
+  const peerOf = await openPeerReader();
+  const unix = await listenForOperator({ path: socketPath, peerOf, ownerUid, isInside });
   listeners.push(unix);
 
   const checks = () =>
