@@ -65,7 +65,7 @@ export function endHostAfterTest(dataDir: string): void {
   onTestFinished(() => endHost(dataDir));
 }
 
-async function endHost(dataDir: string): Promise<void> {
+export async function endHost(dataDir: string): Promise<void> {
   const logger = createLogger("error", () => undefined);
   const host = await connectLocalHost({ dataDir, logger }).catch(() => undefined);
   await host?.shutdown("now").catch(() => undefined);
