@@ -190,8 +190,13 @@ const TEXT_MAX = 4_096;
 /** A program that doesn't read must not fill our memory. */
 const WAITING_MAX = 16 * 1024 * 1024;
 
+const FOCUS_REPORTS = ["\u001B[I", "\u001B[O"];
+
+/** One or more of them, and nothing else. */
 function isFocusReport(bytes: Uint8Array): boolean {
-  return bytes.length <= 60 && /^(?:\u001B\[[IO])+$/.test(Buffer.from(bytes).toString("latin1"));
+  if (bytes.length === 0 || bytes.length > 60) return false;
+  const text = Buffer.from(bytes).toString("latin1");
+  return FOCUS_REPORTS.reduce((rest, report) => rest.replaceAll(report, ""), text) === "";
 }
 
 function shownText(bytes: Uint8Array): string | undefined {

@@ -57,10 +57,7 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits, g
   const control = new ControlDesk({ journal, drivers, workspaces, logger, graceMs });
   const sessions = new SessionDesk({ journal, output, workspaces, control, drivers, logger, newId });
   const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
-  control.onLoss(({ sessionId, agentId, state: { reason } }) => {
-    // A restart takes control away, but what was asked is still to be answered.
-    if (reason !== "restart") approvals.endIn(sessionId, reason === "stop_now" ? "stopped" : "revoked", agentId);
-  });
+  endApprovalsOnLoss(control, approvals);
   const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });
   const answers = new AnswerDesk(store.answers);
   const terminal = terminalDesks({ journal, output, sessions, control });
@@ -109,6 +106,13 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits, g
     retention,
     close,
   };
+}
+
+function endApprovalsOnLoss(control: ControlDesk, approvals: ApprovalDesk): void {
+  control.onLoss(({ sessionId, agentId, state: { reason } }) => {
+    // A restart takes control away, but what was asked is still to be answered.
+    if (reason !== "restart") approvals.endIn(sessionId, reason === "stop_now" ? "stopped" : "revoked", agentId);
+  });
 }
 
 type TerminalParts = {

@@ -71,7 +71,7 @@ test("[CTL-39] no file, environment or command line of ours that an agent's shel
 
 const ASK = `const [path, body] = process.argv.slice(2);
   const asked = require("http").request(
-    { socketPath: ${"process.env.SOCKET"}, path, method: "POST", headers: { "content-type": "application/json" } },
+    { socketPath: process.env.SOCKET, path, method: "POST", headers: { "content-type": "application/json" } },
     (answer) => { answer.resume(); console.log("status", answer.statusCode); });
   asked.on("error", (error) => console.log("error", error.code));
   asked.end(body);`;

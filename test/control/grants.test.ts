@@ -125,7 +125,7 @@ describe("leases", () => {
     expect((await house.reasons(sessionId)).at(-1)).toBe("lease_expired");
   });
 
-  test("[CTL-10] renewing extends a live lease and changes no epoch", async () => {
+  test("[CTL-2, CTL-10] renewing extends a live lease and changes no epoch", async () => {
     const { conversation_id, sessionId } = await house.granted(2);
     const { epoch, lease_expiry } = await house.control(sessionId);
 

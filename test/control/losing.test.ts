@@ -152,6 +152,21 @@ describe("intents", () => {
     expect(await codeOf(house.agent.pty.exec_block(run(conversation_id, "true")))).toBe("stopped");
   });
 
+  test("[CTL-30] an interrupt that meets no safe point for ten seconds offers to stop", async () => {
+    const { sessionId } = await house.granted();
+    const began = performance.now();
+    await house.person.control.user_intent({ sessionId, intent: "SAFE_INTERRUPT" });
+
+    const overdue = await eventually(async () => {
+      const found = (await house.events(sessionId, ["intent"])).find((it) => it.payload["overdue"] === true);
+      if (found === undefined) throw new Error("nothing is overdue yet");
+      return found;
+    }, 25_000);
+
+    expect(performance.now() - began).toBeGreaterThan(9_900);
+    expect(overdue.payload).toMatchObject({ intent: "SAFE_INTERRUPT", offer: "STOP_NOW", control_mode: "AGENT" });
+  });
+
   test("[CTL-31] STOP_NOW stands until a grant, or until a person lets go", async () => {
     const { conversation_id, sessionId } = await house.granted();
     await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });

@@ -179,10 +179,9 @@ test("[CTL-18] an agent at a stream is nobody who attends", async () => {
   const stream = house.agent.stream();
   onTestFinished(() => stream.close());
 
-  await new Promise(
-    (resolve) =>
-      void stream.attach(sessionId, { from: 0, input: true, onAttached: resolve, onOutput: () => undefined }),
-  );
+  await new Promise((resolve) => {
+    stream.attach(sessionId, { from: 0, input: true, onAttached: resolve, onOutput: () => undefined });
+  });
 
   expect(await codeOf(house.agent.pty.exec_block(run(conversation_id, "true")))).toBe("ok");
   expect((await house.control(sessionId)).interactive).toBe(false);
