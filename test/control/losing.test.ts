@@ -112,8 +112,8 @@ describe("what is no override", () => {
     const { conversation_id, sessionId } = await house.granted();
     const viewer = await house.viewer(sessionId, { input: true });
     const before = await house.control(sessionId);
-    const program = String.raw`printf '\033[?1004h\033[6n'; IFS= read -rs -n 12 -t 20 x; printf '%q\n' "$x"`;
-    const block = house.agent.pty.exec_block({ conversation_id, command: program, wait_ms: 20_000 });
+    const program = String.raw`stty -icanon -echo; printf '\033[?1004h\033[6n'; cat -v`;
+    await house.agent.pty.exec_interactive({ conversation_id, command: program });
     await eventually(() => expect(viewer.bytes().toString()).toContain("\u001B[?1004h"));
 
     viewer.send({ type: "resize", sessionId, cols: 100, rows: 30 });
@@ -121,11 +121,20 @@ describe("what is no override", () => {
     viewer.send({ type: "input", sessionId, data: "\u001B[O\u001B[I" });
 
     await eventually(async () => expect(await house.events(sessionId, ["resize"])).toHaveLength(2));
-    await eventually(() => expect(viewer.bytes().toString()).toMatch(/E\[[\d;]+R[^\n]*E\[I|E\[I[^\n]*R/));
+    await eventually(() => expect(viewer.bytes().toString()).toMatch(/\^\[\[\d+;\d+R/));
+    await eventually(() =>
+      expect(
+        viewer
+          .bytes()
+          .toString()
+          .match(/\^\[\[[IO]/g),
+      ).toHaveLength(3),
+    );
     expect(await house.control(sessionId)).toEqual({ ...before, agent_status: expect.any(String) as unknown });
     await house.agent.pty.ctrl_c({ conversation_id });
-    await block;
-    expect((await house.events(sessionId, ["input"])).map((it) => it.source.kind)).toEqual(["agent"]);
+    await eventually(async () =>
+      expect((await house.events(sessionId, ["input"])).map((it) => it.source.kind)).toEqual(["agent"]),
+    );
   });
 
   test("[CTL-14] the same bytes are keys where no program asked who looks", async () => {
