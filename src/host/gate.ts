@@ -33,8 +33,11 @@ export interface GateDevice {
   /** Where its output stands. */
   readonly cursor: number;
   readonly atShell: boolean;
-  /** `hidden`: nothing typed now is shown. `secretLine`: a line that nobody may see is read now. */
-  modes(): { readonly hidden: boolean; readonly secretLine: boolean };
+  /**
+   * `hidden`: nothing typed now is shown. `secretLine`: a line that nobody may see is read now. `focus`: a program wants
+   * to be told who looks.
+   */
+  modes(): { readonly hidden: boolean; readonly secretLine: boolean; readonly focus: boolean };
   /** Asks the device itself, now. */
   promptStands(promptId: string): Promise<boolean>;
   /** Records an input; answers its place. */
@@ -111,9 +114,8 @@ export class Gate {
     return answer;
   }
 
-  /** Whatever an agent calls its input, it needs the stick for it. */
   input(claim: Claim, asked: GatedInput): Promise<Admitted> {
-    const input = claim.by.kind === "agent" ? { ...asked, class: "drive" as const } : asked;
+    const input = { ...asked, class: this.#classOf(asked, claim) };
     const drives = input.class === "drive";
     const act = async (recheck: () => void): Promise<Begun<Admitted>> => {
       await this.#check(input);
@@ -134,6 +136,16 @@ export class Gate {
   /** An emulator's answer to a program: no input of anybody. */
   reply(bytes: Uint8Array): void {
     this.#device.write(bytes);
+  }
+
+  /** Only a person's answer to a named prompt assists; what a person's terminal says by itself is nobody's input. */
+  #classOf(input: GatedInput, { by }: Claim): InputClass {
+    // Whatever an agent calls its input, it needs the stick for it.
+    if (by.kind === "agent") return "drive";
+    if (input.class === "reply") return "reply";
+    if (by.kind !== "person") return "drive";
+    if (isFocusReport(input.bytes) && this.#device.modes().focus) return "reply";
+    return input.class === "assist" && input.ifPrompt !== undefined ? "assist" : "drive";
   }
 
   #admit(claim: Claim, input: GatedInput): Admitted {
@@ -179,6 +191,15 @@ const ANSWERS_KEPT = 1_000;
 const TEXT_MAX = 4_096;
 /** A program that doesn't read must not fill our memory. */
 const WAITING_MAX = 16 * 1024 * 1024;
+
+const FOCUS_REPORTS = ["\u001B[I", "\u001B[O"];
+
+/** One or more of them, and nothing else. */
+function isFocusReport(bytes: Uint8Array): boolean {
+  if (bytes.length === 0 || bytes.length > 60) return false;
+  const text = Buffer.from(bytes).toString("latin1");
+  return FOCUS_REPORTS.reduce((rest, report) => rest.replaceAll(report, ""), text) === "";
+}
 
 function shownText(bytes: Uint8Array): string | undefined {
   if (bytes.length > TEXT_MAX) return undefined;

@@ -60,14 +60,16 @@ export class ApprovalDesk {
   async start(): Promise<void> {
     await follow(this.#parts.journal.log, ["approval_request", "approval_decision"], (event) => this.#fold(event));
     this.#parts.journal.log.observe((events) => {
-      for (const event of events)
-        if (event.type === "status" && event.payload.status === "closed") this.#endOf(event.sessionId);
+      for (const { type, payload, sessionId } of events) {
+        if (type === "status" && payload.status === "closed") this.endIn(sessionId, "session_closed");
+        if (type === "intent" && payload.intent === "STOP_NOW") this.endIn(sessionId, "stopped");
+      }
     });
     for (const approval of this.list("pending")) {
       this.#arm(approval);
       // Its session may have ended while nobody was here to end the approval with it.
       if (approval.sessionId !== HUB_STREAM && !this.#parts.sessions.isOpen(approval.sessionId)) {
-        this.#endOf(approval.sessionId);
+        this.endIn(approval.sessionId, "session_closed");
       }
     }
   }
@@ -106,6 +108,14 @@ export class ApprovalDesk {
     const verdict = { status: "rejected", resolvedBy: "system", reason } as const;
     const ended = await Promise.all(this.list("pending").map((it) => this.#endAs(it, verdict)));
     return ended.filter(Boolean).length;
+  }
+
+  /** Ends what an agent asked for in a session, without a person's decision. `agentId` absent: whoever asked. */
+  endIn(sessionId: string, reason: string, agentId?: string): void {
+    for (const it of this.list("pending")) {
+      if (it.sessionId !== sessionId || (agentId !== undefined && it.requestedBy !== agentId)) continue;
+      void this.#endSurely(it, { status: "rejected", resolvedBy: "system", reason });
+    }
   }
 
   forgetDecidedBefore(instant: string): void {
@@ -195,30 +205,24 @@ export class ApprovalDesk {
     const left = Date.parse(approval.expiresAt) - this.#parts.clock.now();
     this.#timers.set(
       approval.requestId,
-      startTimer(left, () => void this.#expire(approval)),
+      startTimer(left, () => void this.#endSurely(approval, { status: "expired", resolvedBy: "system" })),
     );
   }
 
   /** Tries again while it can't be stored: an approval must not stay pending because a disk was full. */
-  async #expire(approval: Approval): Promise<void> {
-    await this.#endAs(approval, { status: "expired", resolvedBy: "system" });
+  async #endSurely(approval: Approval, verdict: ApprovalVerdict): Promise<void> {
+    await this.#endAs(approval, verdict);
     if (this.#approvals.get(approval.requestId)?.status !== "pending" || this.#stopped) return;
+    this.#disarm(approval.requestId);
     this.#timers.set(
       approval.requestId,
-      startTimer(RETRY_MS, () => void this.#expire(approval)),
+      startTimer(RETRY_MS, () => void this.#endSurely(approval, verdict)),
     );
   }
 
   #disarm(requestId: string): void {
     this.#timers.get(requestId)?.[Symbol.dispose]();
     this.#timers.delete(requestId);
-  }
-
-  #endOf(sessionId: string): void {
-    for (const it of this.list("pending")) {
-      if (it.sessionId !== sessionId) continue;
-      void this.#endAs(it, { status: "rejected", resolvedBy: "system", reason: "session_closed" });
-    }
   }
 
   /** True if this ended it. Losing the race to a person's decision is fine; anything else is worth a line in the log. */

@@ -263,6 +263,8 @@ export interface SessionDriver {
   readonly online: boolean;
   /** Sessions that its host had when it was reached last, known to the hub or not. */
   readonly hosted: readonly string[];
+  /** Of its host, if that runs on this machine: whatever is below it runs in a session. */
+  readonly localPid?: number | undefined;
   start(session: Session, terms: StartTerms, intake: SessionIntake): Promise<void>;
   /**
    * After a restart: everything after `known.order` comes into `intake` again. `running` only once all that the host

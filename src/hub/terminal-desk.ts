@@ -63,9 +63,10 @@ export class TerminalDesk {
     const session = this.#parts.conversations.open(input.conversation_id);
     this.#refuseOtherRun(session, input.session_id);
     const { keys, if_prompt: ifPrompt } = input;
-    const asked = { bytes: bytesOf(input), keys, by: actor, class: "drive", ifPrompt, notAtShell } as const;
-    const taken = await this.#parts.sessions.input(session.sessionId, asked);
-    const { position, cursor, bytes } = taken;
+    // Whoever answers the question of a program doesn't take the stick by it.
+    const kind = actor.kind === "person" && ifPrompt !== undefined ? "assist" : "drive";
+    const asked = { bytes: bytesOf(input), keys, by: actor, class: kind, ifPrompt, notAtShell } as const;
+    const { position, cursor, bytes } = await this.#parts.sessions.input(session.sessionId, asked);
     this.#parts.blocks.noteInput(session.sessionId, actor.id, position);
     return { ...placeOf(session), bytes, position, cursor };
   }

@@ -39,7 +39,7 @@ export type DeskOptions = {
   /** Where the audit head is kept; absent: in the audit file alone. */
   readonly auditHeads?: string | undefined;
   /** How long a session stays interactive when its last viewer with input is gone. */
-  readonly viewerGraceMs?: number | undefined;
+  readonly graceMs?: number | undefined;
 };
 
 export type OpenDesks = Awaited<ReturnType<typeof openDesks>>;
@@ -52,7 +52,7 @@ export const digest = (text: string): string => createHash("sha256").update(text
 
 /** Rejects with `StoreUnusable` when the directory can't serve; then nothing was changed. */
 export async function openDesks(options: DeskOptions) {
-  const { dataDir, openDrivers, logger, clock, limits, auditHeads, viewerGraceMs: graceMs } = options;
+  const { dataDir, openDrivers, logger, clock, limits, auditHeads, graceMs } = options;
   const store = await openSqliteStore(dataDir, { now: () => clock.now() });
   const drivers = await openDrivers().catch((error: unknown) => store.close().then(() => Promise.reject(error)));
   const bytes = new SegmentByteStore(dataDir, { now: () => clock.now() });
@@ -62,6 +62,7 @@ export async function openDesks(options: DeskOptions) {
   const control = new ControlDesk({ journal, drivers, workspaces, logger, graceMs });
   const sessions = new SessionDesk({ journal, output, workspaces, control, drivers, logger, newId });
   const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
+  endApprovalsOnLoss(control, approvals);
   const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });
   const answers = new AnswerDesk(store.answers);
   const terminal = terminalDesks({ journal, output, sessions, control });
@@ -119,6 +120,13 @@ function auditWriter({ events: log, audit: trail }: SqliteStore, { dataDir, audi
   const owner = { chainId: trail.chainId, dataDir };
   const keeper = auditHeads === undefined ? undefined : new HeadFiles(auditHeads, owner);
   return new AuditWriter({ log, trail, file: new JsonLinesFile(join(dataDir, AUDIT_FILE)), keeper, logger });
+}
+
+function endApprovalsOnLoss(control: ControlDesk, approvals: ApprovalDesk): void {
+  control.onLoss(({ sessionId, agentId, state: { reason } }) => {
+    // A restart takes control away, but what was asked is still to be answered.
+    if (reason !== "restart") approvals.endIn(sessionId, reason === "stop_now" ? "stopped" : "revoked", agentId);
+  });
 }
 
 type TerminalParts = {

@@ -15,6 +15,7 @@ import { createPagesDoor } from "../server/pages-door.ts";
 import { createProbesDoor } from "../server/probes-door.ts";
 import { StreamDoor } from "../server/stream-door.ts";
 import { StreamLimit } from "../server/stream-limit.ts";
+import type { ViewerParts } from "../server/viewer.ts";
 import { digest, newId, type OpenDesks } from "./desks.ts";
 import { VERSION } from "./version.ts";
 
@@ -30,10 +31,12 @@ export type DoorOptions = {
   readonly secretDigest: (text: string) => string;
   readonly logger: Logger;
   readonly hubEnds: AbortSignal;
+  readonly heartbeat?: ViewerParts["heartbeat"];
 };
 
 export async function createDoors(options: DoorOptions): Promise<Doors> {
-  const { desks, loginCodes, tickets, port, publicUrl, url, checks, secretDigest, logger, hubEnds } = options;
+  const { desks, loginCodes, tickets, port, publicUrl, url, checks, secretDigest, logger, hubEnds, heartbeat } =
+    options;
   const { answers, control, credentials, log, output, sessions } = desks;
   const cookie = cookieShape(port, publicUrl);
   const origins = new OriginGuard(port, publicUrl);
@@ -46,7 +49,8 @@ export async function createDoors(options: DoorOptions): Promise<Doors> {
   const onCall = (name: string, code: string, seconds: number): void => metrics.call(name, code, seconds);
   const dispatcher = new Dispatcher({ handlers, answers, logger, newId, digest, secretDigest, hubEnds, onCall });
   const streams = new StreamLimit();
-  const sockets = new StreamDoor({ authenticator, dispatcher, log, output, sessions, control, streams, hubEnds });
+  const viewing = { log, output, sessions, control, streams, heartbeat };
+  const sockets = new StreamDoor({ authenticator, dispatcher, ...viewing, hubEnds });
   const mcp = mcpHttpDoor({
     version: VERSION,
     call: (name, input, context) => dispatcher.call(name, input, context),

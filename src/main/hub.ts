@@ -3,15 +3,16 @@ import type { AddressInfo } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { Passes } from "../hub/passes.ts";
+import { isBelow } from "../host/link/ancestry.ts";
 import { retentionOf } from "../domain/event.ts";
 import type { EventLog, SessionDriver } from "../hub/ports.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import type { Check } from "../protocol/hub.ts";
 import { type Listener, listenForOperator, listenOnLoopback, LOOPBACK } from "../server/listener.ts";
 import { openPeerReader } from "../server/peer.ts";
-import { newSecret, type OpenDesks, openDesks } from "./desks.ts";
+import { type DeskOptions, newSecret, type OpenDesks, openDesks } from "./desks.ts";
 import { hubChecks } from "./doctor.ts";
-import { createDoors } from "./doors.ts";
+import { createDoors, type DoorOptions } from "./doors.ts";
 import { LogFile } from "./log-file.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
 import { openSecretDigest } from "./secret-digest.ts";
@@ -41,12 +42,11 @@ export type RunningHub = {
   readonly close: () => Promise<void>;
 };
 
+/** How long the hub waits for viewers; what is absent is the product's. */
+export type Patience = Pick<DoorOptions, "heartbeat"> & Pick<DeskOptions, "graceMs">;
+
 /** Rejects when it can't start; then nothing is left open. */
-export async function startHub(
-  settings: Settings,
-  drivers: Drivers,
-  { viewerGraceMs }: { readonly viewerGraceMs?: number } = {},
-): Promise<RunningHub> {
+export async function startHub(settings: Settings, drivers: Drivers, patience: Patience = {}): Promise<RunningHub> {
   await using opened = new AsyncDisposableStack();
   await makePrivateDirectory(settings.dataDir);
   const logFile = new LogFile(join(settings.dataDir, "hub.log"));
@@ -62,7 +62,8 @@ export async function startHub(
     return local.drivers;
   };
   const { dataDir, auditHeads } = settings;
-  const desks = await openDesks({ dataDir, openDrivers, logger, clock, limits, auditHeads, viewerGraceMs });
+  const { graceMs, heartbeat } = patience;
+  const desks = await openDesks({ dataDir, openDrivers, logger, clock, limits, auditHeads, graceMs });
   opened.defer(async () => {
     await desks.close();
     logger.info("the hub is down");
@@ -78,11 +79,13 @@ export async function startHub(
   listeners.push(tcp);
   const socketPath = join(settings.dataDir, "hub.sock");
   const ownerUid = process.geteuid?.() ?? 0;
-  const unix = await listenForOperator({ path: socketPath, peerOf: await openPeerReader(), ownerUid });
+  const isInside = (pid: number): boolean => isBelow(pid, new Set(desks.drivers.flatMap((it) => it.localPid ?? [])));
+  const peerOf = await openPeerReader();
+  const unix = await listenForOperator({ path: socketPath, peerOf, ownerUid, isInside });
   listeners.push(unix);
 
   const checks = () => hubChecks({ settings, ...desks, socketPath });
-  const hub = await openDoors({ settings, desks, tcp, unix, checks, logger });
+  const hub = await openDoors({ settings, desks, tcp, unix, checks, logger, heartbeat });
   const closing = opened.move();
   closing.defer(() => hub.ends.abort());
   return { ...hub, checks, close: () => closing.disposeAsync() };
@@ -95,9 +98,10 @@ type HubParts = {
   readonly unix: Listener;
   readonly checks: () => Promise<Check[]>;
   readonly logger: Logger;
+  readonly heartbeat: Patience["heartbeat"];
 };
 
-async function openDoors({ settings, desks, tcp, unix, checks, logger }: HubParts) {
+async function openDoors({ settings, desks, tcp, unix, checks, logger, heartbeat }: HubParts) {
   const { port } = tcp.server.address() as AddressInfo;
   const { publicUrl } = settings;
   const url = publicUrl ?? `http://${LOOPBACK}:${port}`;
@@ -107,7 +111,8 @@ async function openDoors({ settings, desks, tcp, unix, checks, logger }: HubPart
   const tickets = new Passes<{ tokenId: string | undefined; name: string }>(clock, TICKET_MS, newSecret);
   const hubEnds = ends.signal;
   const secretDigest = await openSecretDigest(settings.dataDir);
-  const parts = { desks, loginCodes, tickets, port, publicUrl, url, checks, secretDigest, logger, hubEnds };
+  const passes = { loginCodes, tickets };
+  const parts = { desks, ...passes, port, publicUrl, url, checks, secretDigest, logger, hubEnds, heartbeat };
   const doors = await createDoors(parts);
   tcp.open(doors, { via: "tcp" });
   unix.open(doors, { via: "operator_socket", person });

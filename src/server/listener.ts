@@ -8,7 +8,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Connection } from "./authenticate.ts";
-import type { PeerReader } from "./peer.ts";
+import { AppError } from "../protocol/errors.ts";
+import type { Peer, PeerReader } from "./peer.ts";
+import { sendProblem } from "./responses.ts";
 
 export type Doors = {
   readonly request: (request: IncomingMessage, response: ServerResponse, connection: Connection) => Promise<void>;
@@ -20,6 +22,7 @@ export const LOOPBACK = "127.0.0.1";
 const MAX_CONNECTIONS = 4096;
 /** On one connection. */
 const MAX_UNANSWERED = 16;
+const INSIDER = "The operator's socket doesn't serve what runs inside a session. Use a terminal of your own.";
 
 /** A place that listens. What arrives before its doors are open waits: the port is known only once it is ours. */
 export class Listener {
@@ -27,6 +30,7 @@ export class Listener {
   /** WebSockets too, which the server itself forgets once they are upgraded. */
   readonly #sockets = new Set<Socket>();
   readonly #unanswered = new WeakMap<Socket, number>();
+  readonly #insiders = new WeakSet<Socket>();
   readonly #doors = Promise.withResolvers<{ readonly doors: Doors; readonly connection: Connection }>();
 
   constructor() {
@@ -34,10 +38,18 @@ export class Listener {
     this.server.maxConnections = MAX_CONNECTIONS;
     this.server.on("request", (request, response) => {
       if (this.#isFlooding(request.socket, response)) return;
+      if (this.#insiders.has(request.socket)) {
+        sendProblem(response, new AppError("forbidden", { detail: INSIDER }));
+        return;
+      }
       void this.#doors.promise.then(({ doors, connection }) => doors.request(request, response, connection));
     });
     this.server.on("upgrade", (request, socket, head) => {
       socket.on("error", () => socket.destroy());
+      if (this.#insiders.has(request.socket)) {
+        socket.destroy();
+        return;
+      }
       void this.#doors.promise.then(({ doors, connection }) => doors.upgrade(request, socket, head, connection));
     });
     this.server.on("connection", (socket: Socket) => {
@@ -57,6 +69,11 @@ export class Listener {
     if (unanswered <= MAX_UNANSWERED) return false;
     socket.destroy();
     return true;
+  }
+
+  /** Whoever is at this socket is told why, and gets nothing else. */
+  refuse(socket: Socket): void {
+    this.#insiders.add(socket);
   }
 
   open(doors: Doors, connection: Connection): void {
@@ -88,14 +105,19 @@ export type OperatorSocket = {
   readonly path: string;
   readonly peerOf: PeerReader;
   readonly ownerUid: number;
+  /** Whether a process runs inside a session, or can't be told not to. */
+  readonly isInside: (pid: number) => boolean;
 };
 
 /** Only for whoever holds the data directory's lock: a socket file left behind by a dead hub is removed. */
-export async function listenForOperator({ path, peerOf, ownerUid }: OperatorSocket): Promise<Listener> {
+export async function listenForOperator({ path, peerOf, ownerUid, isInside }: OperatorSocket): Promise<Listener> {
   await rm(path, { force: true });
   const listener = new Listener();
   listener.server.on("connection", (socket: Socket) => {
-    if (!isOwner(socket, peerOf, ownerUid)) socket.destroy();
+    const peer = peerAt(socket, peerOf);
+    if (peer?.uid !== ownerUid) socket.destroy();
+    // An agent's shell has the owner's uid too: what runs in a session must not make itself an operator.
+    else if (isInside(peer.pid)) listener.refuse(socket);
   });
   listener.server.listen(path);
   await once(listener.server, "listening");
@@ -114,10 +136,10 @@ function newServer(): Server {
   });
 }
 
-function isOwner(socket: Socket, peerOf: PeerReader, ownerUid: number): boolean {
+function peerAt(socket: Socket, peerOf: PeerReader): Peer | undefined {
   try {
-    return peerOf(socket).uid === ownerUid;
+    return peerOf(socket);
   } catch {
-    return false;
+    return undefined;
   }
 }

@@ -9,6 +9,7 @@ import { CursorExpired, type EventLog } from "../hub/ports.ts";
 import type { OutputDesk } from "../hub/output-desk.ts";
 import type { SessionDesk } from "../hub/session-desk.ts";
 import { AppError } from "../protocol/errors.ts";
+import type { Output } from "../protocol/operations.ts";
 import { type ClientFrame, DEAD_AFTER_MS, encodeOutput, HEARTBEAT_MS } from "../protocol/stream.ts";
 import { AckWindow } from "./ack-window.ts";
 import type { Caller } from "./caller.ts";
@@ -24,10 +25,13 @@ export type ViewerParts = {
   readonly output: OutputDesk;
   readonly sessions: SessionDesk;
   readonly control: ControlDesk;
+  /** When a silent viewer is asked, and when it is given up. */
+  readonly heartbeat?: { readonly everyMs: number; readonly deadAfterMs: number } | undefined;
 };
 
 /** A viewer this far behind is told so. */
 const LAG_EVENTS = 1000;
+const HEARTBEAT = { everyMs: HEARTBEAT_MS, deadAfterMs: DEAD_AFTER_MS };
 const MAX_ATTACHED = 100;
 const CLOSE_REVOKED = 4401;
 const CLOSE_GOING_AWAY = 1001;
@@ -69,7 +73,8 @@ export class Viewer {
       if (ended.aborted) this.#close(code, reason);
       else ended.addEventListener("abort", () => this.#close(code, reason), { signal });
     };
-    const heartbeat = setInterval(() => this.#beat(), HEARTBEAT_MS);
+    const { everyMs, deadAfterMs } = this.#parts.heartbeat ?? HEARTBEAT;
+    const heartbeat = setInterval(() => this.#beat(deadAfterMs), everyMs);
     this.#socket.on("pong", () => (this.#lastHeardAt = performance.now()));
     this.#socket.on("ping", (data: Buffer) => this.#answerPing(data));
     this.#socket.on("message", (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
@@ -90,8 +95,8 @@ export class Viewer {
     else this.#socket.pong(data);
   }
 
-  #beat(): void {
-    if (performance.now() - this.#lastHeardAt > DEAD_AFTER_MS) this.#socket.terminate();
+  #beat(deadAfterMs: number): void {
+    if (performance.now() - this.#lastHeardAt > deadAfterMs) this.#socket.terminate();
     else this.#socket.ping();
   }
 
@@ -241,8 +246,10 @@ export class Viewer {
   }
 
   async #input({ type: _type, ...input }: Extract<ClientFrame, { type: "input" }>): Promise<void> {
-    await this.#parts.dispatcher.call("session.input", input, { caller: this.#caller, signal: this.#end.signal });
-    this.#hasTyped(input.sessionId);
+    const context = { caller: this.#caller, signal: this.#end.signal };
+    const taken = await this.#parts.dispatcher.call("session.input", input, context);
+    // What a terminal says by itself, that it has the focus, has no place.
+    if ((taken as Output<"session.input">).position > 0) this.#hasTyped(input.sessionId);
   }
 
   /** Whoever only watched is there from the first key on. */

@@ -126,7 +126,7 @@ export class World {
         };
         return { drivers: [driver], close };
       },
-      { viewerGraceMs: GRACE_MS },
+      { graceMs: GRACE_MS },
     );
   }
 }

@@ -49,8 +49,8 @@ export class Sink implements GateDevice {
     return this.#listener.record(payload, by);
   }
 
-  modes(): { readonly hidden: boolean; readonly secretLine: boolean } {
-    return { hidden: false, secretLine: false };
+  modes(): { readonly hidden: boolean; readonly secretLine: boolean; readonly focus: boolean } {
+    return { hidden: false, secretLine: false, focus: false };
   }
 
   async promptStands(): Promise<boolean> {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
 import { addressOf, operatorClient, tokenOf } from "./hub.ts";
+import { endHost } from "./terminal-hub.ts";
 
 /** A mount that only the hub sees, and that goes with it. */
 const [UNSHARE, ...FLAGS] = process.getuid?.() === 0 ? ["unshare", "-m"] : ["unshare", "-rm"];
@@ -23,10 +24,10 @@ export type SmallDisk = {
   readonly end: () => Promise<void>;
 };
 
-export async function spawnOnSmallDisk(): Promise<SmallDisk> {
+export async function spawnOnSmallDisk(composition: "hub" | "terminal-hub" = "hub"): Promise<SmallDisk> {
   const mountPoint = await mkdtemp(join(tmpdir(), "sidestick-"));
   const script = 'mount -t tmpfs -o size=24m,mode=700 tmpfs "$1" && exec "$2" "$3" --port 0 --data-dir "$1"';
-  const hub = new URL("../composition/hub.ts", import.meta.url).pathname;
+  const hub = new URL(`../composition/${composition}.ts`, import.meta.url).pathname;
   const args = [...FLAGS, "sh", "-c", script, "sh", mountPoint, process.execPath, hub];
   const env = { ...process.env, XDG_CONFIG_HOME: mountPoint, XDG_STATE_HOME: mountPoint };
   const child = spawn(UNSHARE, args, { stdio: ["ignore", "pipe", "inherit"], env });
@@ -41,6 +42,8 @@ export async function spawnOnSmallDisk(): Promise<SmallDisk> {
     fill: () => fill(ballast),
     free: () => rm(ballast),
     end: async () => {
+      // It outlives the hub, and only through the hub's eyes its socket can be seen.
+      if (composition === "terminal-hub") await endHost(inside);
       const exited = once(child, "exit");
       child.kill("SIGKILL");
       await exited;

@@ -7,7 +7,7 @@ import { onTestFinished } from "vitest";
 import { SidestickClient } from "../../src/client/sidestick.ts";
 import type { Role } from "../../src/domain/actor.ts";
 import { createLogger } from "../../src/lib/logger.ts";
-import { startHub } from "../../src/main/hub.ts";
+import { type Drivers, type Patience, startHub } from "../../src/main/hub.ts";
 import { connectLocalHost } from "../../src/main/local-host.ts";
 import { readSettings } from "../../src/main/settings.ts";
 import { tokenOf } from "./hub.ts";
@@ -36,16 +36,19 @@ export async function startTerminalHub(): Promise<TerminalHub> {
 }
 
 /** For a whole file: what `beforeAll` returns must be `stop`. */
-export async function openTerminalHub(): Promise<TerminalHub & { readonly stop: () => Promise<void> }> {
+export async function openTerminalHub(
+  patience: Patience = {},
+): Promise<TerminalHub & { readonly stop: () => Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
   const settings = readSettings(["--port", "0", "--data-dir", dataDir], {
     XDG_CONFIG_HOME: dataDir,
     XDG_STATE_HOME: dataDir,
   });
-  const hub = await startHub(settings, async (parts) => {
+  const connect: Drivers = async (parts) => {
     const { driver, close } = await connectLocalHost({ ...parts, program: TERMINAL_HOST });
     return { drivers: [driver], close };
-  });
+  };
+  const hub = await startHub(settings, connect, patience);
   const stop = async (): Promise<void> => {
     await hub.close();
     await endHost(dataDir);
@@ -66,13 +69,18 @@ export function endHostAfterTest(dataDir: string): void {
   onTestFinished(() => endHost(dataDir));
 }
 
-async function endHost(dataDir: string): Promise<void> {
+export async function endHost(dataDir: string): Promise<void> {
   const logger = createLogger("error", () => undefined);
   const host = await connectLocalHost({ dataDir, logger }).catch(() => undefined);
   await host?.shutdown("now").catch(() => undefined);
   await host?.close();
 }
 
-export async function clientOf(url: string, dataDir: string, role: Role): Promise<SidestickClient> {
-  return new SidestickClient({ url, token: await tokenOf(dataDir, role, role) });
+export async function clientOf(
+  url: string,
+  dataDir: string,
+  role: Role,
+  name: string = role,
+): Promise<SidestickClient> {
+  return new SidestickClient({ url, token: await tokenOf(dataDir, role, name) });
 }

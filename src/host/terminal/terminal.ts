@@ -151,11 +151,12 @@ export class Terminal implements GateDevice {
     return this.blocks.mode === "idle";
   }
 
-  modes(): { readonly hidden: boolean; readonly secretLine: boolean } {
+  modes(): { readonly hidden: boolean; readonly secretLine: boolean; readonly focus: boolean } {
     const modes = this.shell.modes;
+    const { focus } = this.path.modes;
     // Nobody knows: nothing typed is recorded.
-    if (modes === undefined) return { hidden: true, secretLine: true };
-    return { hidden: !modes.echo, secretLine: !modes.echo && modes.canonical };
+    if (modes === undefined) return { hidden: true, secretLine: true, focus };
+    return { hidden: !modes.echo, secretLine: !modes.echo && modes.canonical, focus };
   }
 
   promptStands(promptId: string): Promise<boolean> {

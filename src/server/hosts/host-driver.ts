@@ -81,6 +81,10 @@ export class HostDriver implements TerminalDriver {
     return this.#link.welcome?.sessions ?? [];
   }
 
+  get localPid(): number | undefined {
+    return this.#link.welcome?.pid;
+  }
+
   /** Nothing more is taken from the host; what is being stored is waited for. */
   async close(): Promise<void> {
     clearTimeout(this.#acknowledging);

@@ -1,0 +1,317 @@
+/** Losing control: overrides, stops, releases, and what changes nothing. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { codeOf, ControlHub } from "../support/control-hub.ts";
+import { eventually } from "../support/eventually.ts";
+
+let house: ControlHub;
+beforeAll(async () => {
+  house = await ControlHub.open();
+  return house.stop;
+});
+
+const run = (conversation_id: string, command: string) => ({ conversation_id, command, wait_ms: 20_000 });
+
+describe("a person's input", () => {
+  test.each([
+    {
+      door: "POST /sessions/{id}/input",
+      type: (id: string) => house.person.session.input({ sessionId: id, data: "x" }),
+    },
+    { door: "a viewer's key", type: async (id: string) => (await house.viewer(id, { input: false })).send(key(id)) },
+    {
+      door: "pty.send",
+      type: async (id: string) => {
+        const { conversationId } = await house.person.session.get({ sessionId: id });
+        await house.person.pty.send({ conversation_id: conversationId ?? "", data: "x" });
+      },
+    },
+  ])("[CTL-14, CTL-33] by $door takes control, and every call of the agent ends", async ({ type }) => {
+    const { conversation_id, sessionId } = await house.granted();
+    const { epoch } = await house.control(sessionId);
+    const block = house.agent.pty.exec_block({ conversation_id, command: "sleep 30", wait_ms: 40_000 });
+    const ended = block.catch((error: unknown) => error);
+    await eventually(async () => expect((await house.control(sessionId)).agent_status).toBe("RUNNING"));
+    const expecting = house.agent.pty.expect_send({ conversation_id, match: "never", data: "evil\r" });
+    const waiting = house.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: 30_000 });
+
+    await type(sessionId);
+
+    const lost = { control_reason: "user_input_override", epoch: epoch + 1 };
+    expect(await ended).toMatchObject({ code: "revoked", details: lost });
+    expect(await expecting).toMatchObject({ matched: false, sent: false, reason: "revoked", ...lost });
+    expect(await waiting).toMatchObject({ matched: false, reason: "revoked", ...lost });
+    // Programs run on: a person who types has not stopped anything.
+    expect((await house.person.pty.status({ conversation_id })).mode).toBe("block_running");
+  });
+
+  test("[CTL-14, CTL-22] what the agent has typed and nobody has read yet is gone before the person's bytes", async () => {
+    const { conversation_id, sessionId } = await house.granted();
+    await house.agent.pty.exec_interactive({ conversation_id, command: "sleep 1; cat" });
+    await house.agent.pty.send({ conversation_id, data: "echo agents\r" });
+
+    await house.person.session.input({ sessionId, data: "persons\r" });
+
+    const seen = await house.person.pty.wait_for({ conversation_id, match: "persons\npersons\n", from_cursor: 0 });
+    expect(seen.matched).toBe(true);
+    const { data } = await house.person.pty.read_output({ conversation_id, from_cursor: 0 });
+    // The kernel echoed it once; cat never read it.
+    expect(data.match(/echo agents/g)).toHaveLength(1);
+  });
+
+  test("[CTL-16, CTL-25] the hold lasts, whoever asks, and agents are refused and not queued", async () => {
+    const { conversation_id, sessionId } = await house.driven();
+    await house.person.session.input({ sessionId, data: "\r" });
+
+    expect(await codeOf(house.agent.pty.exec_block(run(conversation_id, "touch evil")))).toBe("control_refused");
+    expect(await codeOf(house.otherAgent.pty.exec_block(run(conversation_id, "touch evil")))).toBe("control_refused");
+    expect(await house.agent.control.request({ sessionId, reason: "x" })).toMatchObject({ control_mode: "USER" });
+    await house.person.control.release({ sessionId });
+
+    const after = await house.agent.pty.exec_block(run(conversation_id, "echo clean"));
+    expect(after.output).toBe("clean\n");
+    const { blocks } = await house.person.pty.blocks({ conversation_id });
+    expect(blocks.map((it) => it.command)).toEqual(["true", "echo clean"]);
+  });
+});
+
+describe("what is no override", () => {
+  test("[CTL-15] a person's answer to a named prompt changes neither holder nor epoch", async () => {
+    const { conversation_id, sessionId } = await house.granted();
+    await house.agent.pty.exec_interactive({ conversation_id, command: "read -s p; read q; echo $p-$q" });
+    const password = await house.agent.pty.wait_for({ conversation_id, match: "INPUT" });
+    const before = await house.control(sessionId);
+    const waiting = house.agent.pty.wait_for({ conversation_id, match: "-mine", timeout_ms: 20_000 });
+
+    await house.person.pty.send({ conversation_id, data: "hunter2\r", if_prompt: password.prompt_id });
+    const again = house.person.pty.send({ conversation_id, data: "hunter2\r", if_prompt: password.prompt_id });
+    expect(await codeOf(again)).toBe("prompt_gone");
+    const line = await house.person.pty.wait_for({ conversation_id, match: "INPUT" });
+    await house.person.pty.send({ conversation_id, data: "mine\r", if_prompt: line.prompt_id });
+
+    expect(await waiting).toMatchObject({ matched: true });
+    expect(await house.control(sessionId)).toEqual({ ...before, agent_status: "IDLE" });
+    const inputs = await house.events(sessionId, ["input"]);
+    expect(inputs.map((it) => [it.source.kind, it.payload["class"]])).toEqual([
+      ["person", "assist"],
+      ["person", "assist"],
+    ]);
+  });
+
+  test("[CTL-15, CTL-22] an agent's answer to a named prompt is judged as all its input is", async () => {
+    const { conversation_id, sessionId } = await house.granted();
+    await house.agent.pty.exec_interactive({ conversation_id, command: "read q; echo got-$q" });
+    const asked = await house.agent.pty.wait_for({ conversation_id, match: "INPUT" });
+    await house.person.control.take({ sessionId });
+
+    const answer = house.agent.pty.send({ conversation_id, data: "evil\r", if_prompt: asked.prompt_id });
+
+    expect(await codeOf(answer)).toBe("control_refused");
+  });
+
+  test("[CTL-15] resizes, the emulator's replies and focus reports change nothing", async () => {
+    const { conversation_id, sessionId } = await house.granted();
+    const viewer = await house.viewer(sessionId, { input: true });
+    const before = await house.control(sessionId);
+    const program = String.raw`stty -icanon -echo; printf '\033[?1004h\033[6n'; cat -v`;
+    await house.agent.pty.exec_interactive({ conversation_id, command: program });
+    await eventually(() => expect(viewer.bytes().toString()).toContain("\u001B[?1004h"));
+
+    viewer.send({ type: "resize", sessionId, cols: 100, rows: 30 });
+    viewer.send({ type: "input", sessionId, data: "\u001B[I" });
+    viewer.send({ type: "input", sessionId, data: "\u001B[O\u001B[I" });
+
+    await eventually(async () => expect(await house.events(sessionId, ["resize"])).toHaveLength(2));
+    await eventually(() => expect(viewer.bytes().toString()).toMatch(/\^\[\[\d+;\d+R/));
+    await eventually(() =>
+      expect(
+        viewer
+          .bytes()
+          .toString()
+          .match(/\^\[\[[IO]/g),
+      ).toHaveLength(3),
+    );
+    expect(await house.control(sessionId)).toEqual({ ...before, agent_status: expect.any(String) as unknown });
+    await house.agent.pty.ctrl_c({ conversation_id });
+    await eventually(async () =>
+      expect((await house.events(sessionId, ["input"])).map((it) => it.source.kind)).toEqual(["agent"]),
+    );
+  });
+
+  test("[CTL-14] the same bytes are keys where no program asked who looks", async () => {
+    const { sessionId } = await house.granted();
+
+    await house.person.session.input({ sessionId, data: "\u001B[I" });
+
+    expect(await house.control(sessionId)).toMatchObject({ reason: "user_input_override" });
+  });
+});
+
+describe("intents", () => {
+  test("[CTL-27] WAIT withdraws an interrupt, and under STOP_NOW changes nothing", async () => {
+    const { conversation_id, sessionId } = await house.granted();
+    await house.person.control.user_intent({ sessionId, intent: "SAFE_INTERRUPT" });
+    const withdrawn = await house.person.control.user_intent({ sessionId, intent: "WAIT" });
+    const went = await codeOf(house.agent.pty.exec_block(run(conversation_id, "true")));
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+    const kept = await house.person.control.user_intent({ sessionId, intent: "WAIT" });
+
+    expect(withdrawn).toMatchObject({ user_intent: "WAIT", control_mode: "AGENT" });
+    expect(went).toBe("ok");
+    expect(kept).toMatchObject({ user_intent: "STOP_NOW", control_mode: "USER" });
+    expect(await codeOf(house.agent.pty.exec_block(run(conversation_id, "true")))).toBe("stopped");
+  });
+
+  test("[CTL-30] an interrupt that meets no safe point for ten seconds offers to stop", async () => {
+    const { sessionId } = await house.granted();
+    const began = performance.now();
+    await house.person.control.user_intent({ sessionId, intent: "SAFE_INTERRUPT" });
+
+    const overdue = await eventually(async () => {
+      const found = (await house.events(sessionId, ["intent"])).find((it) => it.payload["overdue"] === true);
+      if (found === undefined) throw new Error("nothing is overdue yet");
+      return found;
+    }, 25_000);
+
+    expect(performance.now() - began).toBeGreaterThan(9_900);
+    expect(overdue.payload).toMatchObject({ intent: "SAFE_INTERRUPT", offer: "STOP_NOW", control_mode: "AGENT" });
+  });
+
+  test("[CTL-31] STOP_NOW stands until a grant, or until a person lets go", async () => {
+    const { conversation_id, sessionId } = await house.granted();
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+    await house.receipt(sessionId);
+    const asked = await house.agent.control.request({ sessionId, reason: "again" });
+    const granted = await house.person.control.grant({ sessionId, lease_seconds: 30 });
+    const after = await house.agent.pty.exec_block(run(conversation_id, "echo back"));
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+    const released = await house.person.control.release({ sessionId });
+
+    expect(asked).toMatchObject({ user_intent: "STOP_NOW", requested_by: { agent_id: "agent" } });
+    expect(granted).toMatchObject({ user_intent: "WAIT", control_mode: "AGENT", agent_status: "IDLE" });
+    expect(after.output).toBe("back\n");
+    expect(released).toMatchObject({ user_intent: "WAIT", holder: null, interactive: false });
+    expect(await codeOf(house.agent.pty.exec_block(run(conversation_id, "true")))).toBe("ok");
+  });
+
+  test("[CTL-23, CTL-33] a stop between an agent's calls meets whatever it has on its way", async () => {
+    const { conversation_id, sessionId } = await house.granted();
+    const file = `${house.hub.dataDir}/typed`;
+    const flood = Array.from({ length: 20 }, (_, index) =>
+      codeOf(house.agent.pty.exec_block(run(conversation_id, `echo ${index} >> ${file}`))),
+    );
+
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+    await house.receipt(sessionId);
+    const seen = await house.person.pty.exec_block(run(conversation_id, `cat ${file} 2>/dev/null | wc -l`));
+    await house.person.control.grant({ sessionId, lease_seconds: 30 });
+
+    const codes = await Promise.all(flood);
+    expect(codes.filter((it) => !["ok", "busy", "stopped", "stale_epoch"].includes(it))).toEqual([]);
+    const again = await house.agent.pty.exec_block(run(conversation_id, `cat ${file} 2>/dev/null | wc -l`));
+    expect(again.output).toBe(seen.output);
+  });
+
+  test("[CTL-31] scope `all` takes the person's jobs too", async () => {
+    const { conversation_id, sessionId } = await house.granted();
+    await house.person.pty.exec_block(run(conversation_id, "sleep 1000 & sleep 1001 &"));
+
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW", scope: "all" });
+
+    const { payload } = await house.receipt(sessionId);
+    expect(payload).toMatchObject({ kill_scope: "all", killed_count: 2, survivors: [] });
+  });
+});
+
+describe("letting go", () => {
+  test("[CTL-21] an agent gives up what it has, with a note, and nobody holds", async () => {
+    const { sessionId } = await house.driven();
+
+    const released = await house.agent.control.release({ sessionId, note: "done" });
+
+    expect(released).toMatchObject({ control_mode: "USER", holder: null, reason: "released", interactive: false });
+    expect(await codeOf(house.agent.control.release({ sessionId }))).toBe("control_refused");
+    const last = (await house.events(sessionId, ["control_handoff"])).at(-1);
+    expect(last).toMatchObject({ source: { kind: "agent", id: "agent" }, payload: { note: "done" } });
+  });
+
+  test("[CTL-37] the session shows who holds it and whether it is interactive", async () => {
+    const { sessionId } = await house.driven();
+    const shown = async () => {
+      const { controllerId, interactive } = await house.person.session.get({ sessionId });
+      return { controllerId, interactive };
+    };
+
+    const driven = await shown();
+    await house.person.control.take({ sessionId });
+    await eventually(async () => expect(await shown()).toEqual({ controllerId: "operator", interactive: true }));
+    await house.person.control.release({ sessionId });
+
+    expect(driven).toEqual({ controllerId: "agent", interactive: false });
+    await eventually(async () => expect((await shown()).interactive).toBe(false));
+  });
+
+  test("[CTL-16] an agent can't close the session that a person holds, though it is its own", async () => {
+    const { sessionId } = await house.driven();
+    await house.person.control.take({ sessionId });
+
+    expect(await codeOf(house.agent.session.close({ sessionId }))).toBe("control_refused");
+    await house.person.control.release({ sessionId });
+    expect(await codeOf(house.agent.session.close({ sessionId }))).toBe("ok");
+  });
+
+  test("[CTL-16] nor while STOP_NOW stands, by resetting or ending what runs in it", async () => {
+    const { conversation_id, sessionId } = await house.granted();
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+
+    expect(await codeOf(house.agent.session.close({ sessionId }))).toBe("control_refused");
+    expect(await codeOf(house.agent.pty.reset({ conversation_id }))).toBe("stopped");
+    expect(await codeOf(house.agent.pty.end_session({ conversation_id }))).toBe("stopped");
+  });
+});
+
+describe("approvals", () => {
+  const ask = (sessionId: string) =>
+    house.agent.approval.request({ sessionId, kind: "tool", payload: { command: "rm -r build" } });
+  const outcome = (requestId: string) =>
+    eventually(async () => {
+      const { status, approved, reason, resolvedBy } = await house.person.approval.get({ requestId });
+      expect(status).not.toBe("pending");
+      return { status, approved, reason, resolvedBy };
+    });
+
+  test("[CTL-35] of an agent that is stopped end with `stopped`, and nobody can approve them any more", async () => {
+    const { sessionId } = await house.granted();
+    const { requestId } = await ask(sessionId);
+
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+
+    const ended = { status: "rejected", approved: false, reason: "stopped", resolvedBy: "system" };
+    expect(await outcome(requestId)).toEqual(ended);
+    const late = house.person.approval.resolve({ requestId, status: "approved", approved: true });
+    expect(await codeOf(late)).toBe("approval_decided");
+  });
+
+  test("[CTL-35] of an agent without control too", async () => {
+    const { sessionId } = await house.flagged();
+    const { requestId } = await ask(sessionId);
+
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+
+    expect(await outcome(requestId)).toMatchObject({ status: "rejected", reason: "stopped" });
+  });
+
+  test("[CTL-35] of an agent that loses control otherwise end with `revoked`, and others' stay", async () => {
+    const { sessionId } = await house.granted();
+    const { requestId } = await ask(sessionId);
+    const other = await house.otherAgent.approval.request({ sessionId, kind: "tool", payload: {} });
+
+    await house.person.control.take({ sessionId });
+
+    expect(await outcome(requestId)).toMatchObject({ status: "rejected", reason: "revoked" });
+    expect((await house.person.approval.get({ requestId: other.requestId })).status).toBe("pending");
+  });
+});
+
+function key(sessionId: string): object {
+  return { type: "input", sessionId, keys: ["Down"] };
+}

@@ -1,0 +1,48 @@
+/** STOP_NOW when the hub can store nothing: it waits for no disk and no log. */
+import { readFileSync } from "node:fs";
+import { expect, onTestFinished, test } from "vitest";
+import { SidestickClient } from "../../src/client/sidestick.ts";
+import { codeOf } from "../support/control-hub.ts";
+import { eventually } from "../support/eventually.ts";
+import { canMount, spawnOnSmallDisk } from "../support/small-disk.ts";
+
+/** What a working stop takes at most on a machine that others use too; one that waited would take for ever. */
+const AT_ONCE_MS = 3_000;
+
+function childrenOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+}
+
+test.skipIf(!canMount())(
+  "[CTL-31, CTL-33] with a full disk the gate is shut and the processes die at once, the agent's calls end; the receipt comes with room (needs mount namespaces)",
+  { timeout: 90_000 },
+  async () => {
+    const disk = await spawnOnSmallDisk("terminal-hub");
+    onTestFinished(() => disk.end());
+    const { operator, url, agentToken } = disk;
+    const agent = new SidestickClient({ url, token: agentToken });
+    const conversation_id = "full";
+    const begun = { conversation_id, command: "setsid -f sleep 1000; sleep 1000", wait_ms: 0 };
+    const { workspace_session_id: sessionId } = await agent.pty.exec_block(begun);
+    const { pid = 0 } = await operator.pty.status({ conversation_id });
+    await eventually(() => expect(childrenOf(pid).split(" ")).toHaveLength(2));
+    const waiting = agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: 40_000 });
+    await disk.fill();
+
+    const began = performance.now();
+    const stopped = await operator.control.user_intent({ sessionId, intent: "STOP_NOW" });
+
+    expect(stopped).toMatchObject({ control_mode: "USER", user_intent: "STOP_NOW" });
+    expect(await waiting).toMatchObject({ reason: "revoked", control_reason: "stop_now" });
+    expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
+    await eventually(() => expect(childrenOf(pid)).toBe(""));
+    expect(await codeOf(agent.pty.exec_block({ conversation_id, command: "true" }))).toBe("stopped");
+    await disk.free();
+    await eventually(async () =>
+      expect((await operator.event.list({ sessionId, types: ["receipt"] })).at(-1)?.payload).toMatchObject({
+        killed_count: 2,
+        survivors: [],
+      }),
+    );
+  },
+);
