@@ -31,6 +31,8 @@ export type DeskOptions = {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: RetentionLimits;
+  /** How long a session stays interactive when its last viewer with input is gone. */
+  readonly viewerGraceMs?: number | undefined;
 };
 
 export type OpenDesks = Awaited<ReturnType<typeof openDesks>>;
@@ -42,7 +44,8 @@ export const newSecret = (): string => randomBytes(32).toString("base64url");
 export const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Rejects with `StoreUnusable` when the directory can't serve; then nothing was changed. */
-export async function openDesks({ dataDir, openDrivers, logger, clock, limits }: DeskOptions) {
+export async function openDesks(options: DeskOptions) {
+  const { dataDir, openDrivers, logger, clock, limits, viewerGraceMs: graceMs } = options;
   const store = await openSqliteStore(dataDir, { now: () => clock.now() });
   const drivers = await openDrivers().catch(async (error: unknown) => {
     await store.close();
@@ -52,7 +55,7 @@ export async function openDesks({ dataDir, openDrivers, logger, clock, limits }:
   const journal = new Journal(store.events);
   const output = new OutputDesk(bytes, journal, logger);
   const workspaces = new WorkspaceDesk(journal, LOCAL_HOST);
-  const control = new ControlDesk({ journal, drivers, workspaces, logger });
+  const control = new ControlDesk({ journal, drivers, workspaces, logger, graceMs });
   const sessions = new SessionDesk({ journal, output, workspaces, control, drivers, logger, newId });
   const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
   const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });

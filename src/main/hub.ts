@@ -42,7 +42,11 @@ export type RunningHub = {
 };
 
 /** Rejects when it can't start; then nothing is left open. */
-export async function startHub(settings: Settings, drivers: Drivers): Promise<RunningHub> {
+export async function startHub(
+  settings: Settings,
+  drivers: Drivers,
+  { viewerGraceMs }: { readonly viewerGraceMs?: number } = {},
+): Promise<RunningHub> {
   await using opened = new AsyncDisposableStack();
   await makePrivateDirectory(settings.dataDir);
   const logFile = new LogFile(join(settings.dataDir, "hub.log"));
@@ -57,7 +61,7 @@ export async function startHub(settings: Settings, drivers: Drivers): Promise<Ru
     closeDrivers = local.close;
     return local.drivers;
   };
-  const desks = await openDesks({ dataDir: settings.dataDir, openDrivers, logger, clock, limits });
+  const desks = await openDesks({ dataDir: settings.dataDir, openDrivers, logger, clock, limits, viewerGraceMs });
   opened.defer(async () => {
     await desks.close();
     logger.info("the hub is down");
