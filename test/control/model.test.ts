@@ -17,22 +17,14 @@ type Agent = "bot" | "cat";
 class Run {
   readonly world: World;
   readonly sessionId: string;
+  readonly isFlagged: boolean;
   readonly viewers: TestViewer[] = [];
   commands = 0;
 
-  constructor(world: World, sessionId: string) {
+  constructor(world: World, sessionId: string, isFlagged: boolean) {
     this.world = world;
     this.sessionId = sessionId;
-  }
-
-  static async begin(world: World, interactive: boolean): Promise<Run> {
-    const created = await world.client("ann").session.create({ kind: "terminal", title: "model", interactive });
-    const run = new Run(world, created.sessionId);
-    await eventually(async () => {
-      const { status } = await world.client("ann").session.get({ sessionId: run.sessionId });
-      if (status !== "active") throw new Error(status);
-    });
-    return run;
+    this.isFlagged = isFlagged;
   }
 
   get gated() {
@@ -45,13 +37,6 @@ class Run {
 
   type(by: ActorName): Promise<unknown> {
     return this.world.client(by).session.input({ sessionId: this.sessionId, data: "x" });
-  }
-
-  async attach(input: boolean): Promise<void> {
-    const viewer = await this.world.viewer();
-    this.viewers.push(viewer);
-    viewer.send({ type: "attach", sessionId: this.sessionId, from: 0, input });
-    await eventually(() => expect(viewer.frames.some((it) => it.type === "attached")).toBe(true));
   }
 
   refuseOffences(): void {
@@ -83,17 +68,14 @@ class Run {
 
   async agree(): Promise<void> {
     const { sessionId } = this;
-    const { interactive: isFlagged } = BIRTHS.get(sessionId) ?? { interactive: false };
     await eventually(async () => {
       const known = await this.control("ann").get({ sessionId });
       const { epoch, control_mode, holder, user_intent, attended, interactive } = this.gated.stick.describe();
       expect(known).toMatchObject({ epoch, control_mode, holder, user_intent, interactive });
-      expect(attended).toBe(isFlagged);
+      expect(attended).toBe(this.isFlagged);
     });
   }
 }
-
-const BIRTHS = new Map<string, { readonly interactive: boolean }>();
 
 class Command implements fc.AsyncCommand<object, Run> {
   readonly #name: string;
@@ -169,7 +151,14 @@ const ofTheWorld = [
   fc
     .constantFrom(-3_600_000, 3_600_000)
     .map((ms) => new Command(`the wall clock jumps ${ms}`, async () => void vi.setSystemTime(Date.now() + ms))),
-  fc.boolean().map((input) => new Command(`a viewer comes, input: ${input}`, (run) => run.attach(input))),
+  fc
+    .boolean()
+    .map(
+      (input) =>
+        new Command(`a viewer comes, input: ${input}`, async (run) =>
+          run.viewers.push(await run.world.attach(run.sessionId, input)),
+        ),
+    ),
   fc.constant(new Command("a viewer goes", async (run) => run.viewers.pop()?.socket.terminate())),
   fc.constant(new Command("messages are kept", async (run) => void (run.world.proxy.keeps = true))),
   fc
@@ -202,8 +191,7 @@ test(
       fc.boolean(),
       fc.array(command, { minLength: COMMANDS, maxLength: COMMANDS, size: "max" }),
       async (interactive, steps) => {
-        const run = await Run.begin(world, interactive);
-        BIRTHS.set(run.sessionId, { interactive });
+        const run = new Run(world, await world.begin(interactive), interactive);
         for (const step of steps) await step.run({}, run);
         await run.end();
         commands += run.commands;

@@ -76,8 +76,24 @@ export class World {
     return session;
   }
 
-  async viewer(): Promise<TestViewer> {
-    return TestViewer.open(this.#hub.url, { token: this.#tokens.ann });
+  /** A session that runs. */
+  async begin(interactive: boolean): Promise<string> {
+    const { sessionId } = await this.client("ann").session.create({ kind: "terminal", title: "model", interactive });
+    await eventually(async () => {
+      const { status } = await this.client("ann").session.get({ sessionId });
+      if (status !== "active") throw new Error(status);
+    });
+    return sessionId;
+  }
+
+  /** Somebody at the session, who can type or only watches. */
+  async attach(sessionId: string, input: boolean): Promise<TestViewer> {
+    const viewer = await TestViewer.open(this.#hub.url, { token: this.#tokens.ann });
+    viewer.send({ type: "attach", sessionId, from: 0, input });
+    await eventually(() => {
+      if (!viewer.frames.some((it) => it.type === "attached")) throw new Error("not attached");
+    });
+    return viewer;
   }
 
   async online(): Promise<void> {
