@@ -49,7 +49,9 @@ async function desksOverHost(happened: string[]) {
   const clock = { now: () => Date.now() };
   const desks = await openDesks({ dataDir, openDrivers: async () => [driver], logger, clock, limits: LIMITS });
   desks.log.observe((events) => {
-    for (const { payload } of events) if (payload["change"] !== undefined) happened.push(`stored ${payload["change"]}`);
+    for (const { payload } of events) {
+      if (typeof payload["change"] === "string") happened.push(`stored ${payload["change"]}`);
+    }
   });
   onTestFinished(async () => {
     link.close();
@@ -65,7 +67,7 @@ test("[CTL-13] a grant is stored before it is installed; a take is installed fir
   const happened: string[] = [];
   const { sessions, control } = await desksOverHost(happened);
   const config = { kind: "terminal", title: "t", workspaceId: "default", interactive: true } as const;
-  const { sessionId } = await sessions.create(config as Parameters<typeof sessions.create>[0], ANN);
+  const { sessionId } = await sessions.create(config, ANN);
 
   await control.grant(sessionId, { agentId: "bot", leaseSeconds: 60, attend: false }, ANN);
   await control.change(sessionId, { type: "take", by: { kind: "person", id: "ann" } });
