@@ -39,7 +39,7 @@ class Bench {
         this.facts.push(fact);
         const { change, reason, intent, overdue, epoch } = fact.payload;
         const what = change === "holder" ? reason : (change ?? (overdue === true ? "overdue" : intent));
-        return this.happened.push(`told ${String(what)} ${String(epoch)}`);
+        return this.happened.push(`told ${what as string} ${epoch as number}`);
       },
       onAgentLost: () => {
         this.happened.push(`cleared ${this.sink.waiting} at ${this.stick.epoch}`);

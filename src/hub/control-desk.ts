@@ -43,6 +43,8 @@ type Controlled = {
   /** What the gate said last, if the log doesn't have it yet. */
   present: ControlState;
   presentTo: number;
+  /** Its gate is being told who is there. */
+  isTelling: boolean;
   readonly lostAt: Map<string, LostAt>;
   readonly watches: Set<Watch>;
   readonly waiting: Set<() => void>;
@@ -181,8 +183,8 @@ export class ControlDesk {
   async adopted(session: Session): Promise<void> {
     const known = this.#get(session.sessionId);
     const knownEpoch = known.isOurs ? { knownEpoch: known.present.epoch } : {};
-    known.isOurs = true;
     const answer = await this.#driver(known).control(session.sessionId, { type: "reconnect", ...knownEpoch });
+    known.isOurs = true;
     this.#learn(session.sessionId, answer);
     if (answer.state.attended) this.#attendance.linger(session.sessionId);
     this.#attended(session.sessionId);
@@ -231,6 +233,7 @@ export class ControlDesk {
       isOurs: this.#started,
       status: "created",
       ...places,
+      isTelling: false,
       lostAt: new Map(),
       watches: new Set(),
       waiting: new Set(),
@@ -266,12 +269,8 @@ export class ControlDesk {
 
   #attended(sessionId: string): void {
     const known = this.#sessions.get(sessionId);
-    if (known === undefined || known.status === "closed") return;
-    const attended = known.birth.interactive || this.#attendance.isAttended(sessionId);
-    const { on_viewer } = this.#parts.workspaces.get(known.birth.workspaceId).settings;
-    const instead = on_viewer === "safe_interrupt" ? ({ instead: "safe_interrupt" } as const) : {};
-    if (attended === known.present.attended) return;
-    this.change(sessionId, { type: "attended", attended, ...instead }).catch((error: unknown) => {
+    if (known === undefined || known.isTelling) return;
+    this.#tellAttendance(known).catch((error: unknown) => {
       this.#parts.logger.warn("a gate was not told who is there", { session: sessionId, error });
     });
   }
@@ -281,6 +280,23 @@ export class ControlDesk {
     const { mode, intent, agentStatus } = present;
     const isTaken = mode === "AGENT" || isInteractive(present) || intent !== "WAIT" || agentStatus === "PAUSED";
     return !isTaken && this.#parts.workspaces.get(birth.workspaceId).settings.agents_may_acquire;
+  }
+
+  /** Until the gate knows: somebody may come while it is told that the last one left. */
+  async #tellAttendance(known: Controlled): Promise<void> {
+    const { sessionId, interactive, workspaceId } = known.birth;
+    known.isTelling = true;
+    try {
+      while (known.status !== "closed") {
+        const attended = interactive || this.#attendance.isAttended(sessionId);
+        if (attended === known.present.attended) return;
+        const { on_viewer } = this.#parts.workspaces.get(workspaceId).settings;
+        const instead = on_viewer === "safe_interrupt" ? ({ instead: "safe_interrupt" } as const) : {};
+        await this.change(sessionId, { type: "attended", attended, ...instead });
+      }
+    } finally {
+      known.isTelling = false;
+    }
   }
 
   async #whenRunning(known: Controlled): Promise<void> {

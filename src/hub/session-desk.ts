@@ -250,6 +250,8 @@ export class SessionDesk {
       if (session.status !== "created") return undefined;
       return await this.#record(sessionId, { kind: "host", id: hostId }, () => ({ type: "activate" }));
     } catch (error) {
+      // The link broke again: the session runs on, and is taken up when its host is back.
+      if (isRefusal(error, "host_offline") || isRefusal(error, "unknown_outcome")) return undefined;
       this.#parts.logger.error("a session could not be taken up", { session: sessionId, error });
       return this.#end(session, { reason: "host_lost" });
     }

@@ -34,6 +34,8 @@ export class GatedSession implements HostedSession {
   readonly happened: string[] = [];
   /** Each is a digit in what it types. */
   readonly #agents: string[] = [];
+  /** A repeated request is none. */
+  readonly #numbers = new Set<number>();
   readonly #gate: Gate;
   readonly #frames: Frames;
 
@@ -98,7 +100,10 @@ export class GatedSession implements HostedSession {
     const type = () => this.#gate.input(request, { bytes, class: request.class });
     const state = () => this.stick.state;
     const typed = () => this.referee.personTypes(by.id);
-    const admitted = isPersons ? this.#overridden(() => this.referee.expect(typed, type, state)) : type();
+    const isRepeated = this.#numbers.has(request.number);
+    this.#numbers.add(request.number);
+    const admitted =
+      isPersons && !isRepeated ? this.#overridden(() => this.referee.expect(typed, type, state)) : type();
     const fields = { ...(await admitted) };
     return { fields: epoch === this.stick.epoch ? fields : { ...fields, control: this.stick.describe() } };
   }

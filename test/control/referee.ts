@@ -88,7 +88,8 @@ export class Referee {
     if (by.kind === "agent") this.#arrive(by.id);
     else if (payload["reason"] === "safe_interrupt" && this.#isInterrupted()) this.#pause();
     else this.#offence(`told unforeseen: ${JSON.stringify(payload)}`);
-    if (payload["epoch"] !== this.#epoch) this.#offence(`epoch ${String(payload["epoch"])}, not ${this.#epoch}`);
+    if (payload["epoch"] !== this.#epoch)
+      this.#offence(`epoch ${JSON.stringify(payload["epoch"])}, not ${this.#epoch}`);
   }
 
   /** The device has an agent's bytes, sent under this epoch. */

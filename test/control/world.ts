@@ -29,6 +29,7 @@ export class World {
   proxy!: LinkProxy;
   #dataDir!: string;
   #hub!: RunningHub;
+  #link!: HostLink;
   #gated!: GatedSessions;
   #tokens!: Readonly<Record<ActorName, string>>;
   #clients = new Map<ActorName, SidestickClient>();
@@ -75,8 +76,30 @@ export class World {
     return session;
   }
 
-  async viewer(): Promise<TestViewer> {
-    return TestViewer.open(this.#hub.url, { token: this.#tokens.ann });
+  /** A session that runs. */
+  async begin(interactive: boolean): Promise<string> {
+    const { sessionId } = await this.client("ann").session.create({ kind: "terminal", title: "model", interactive });
+    await eventually(async () => {
+      const { status } = await this.client("ann").session.get({ sessionId });
+      if (status !== "active") throw new Error(status);
+    });
+    return sessionId;
+  }
+
+  /** Somebody at the session, who can type or only watches. */
+  async attach(sessionId: string, input: boolean): Promise<TestViewer> {
+    const viewer = await TestViewer.open(this.#hub.url, { token: this.#tokens.ann });
+    viewer.send({ type: "attach", sessionId, from: 0, input });
+    await eventually(() => {
+      if (!viewer.frames.some((it) => it.type === "attached")) throw new Error("not attached");
+    });
+    return viewer;
+  }
+
+  async online(): Promise<void> {
+    await eventually(() => {
+      if (!this.#link.online) throw new Error("The host is away");
+    });
   }
 
   /** What was on its way is lost with the hub. */
@@ -116,10 +139,9 @@ export class World {
       async ({ logger }) => {
         const link = new HostLink({ path: this.proxy.path, logger });
         const driver = new HostDriver({ link, hostId: "local", logger });
+        this.#link = link;
         link.open();
-        await eventually(() => {
-          if (!link.online) throw new Error("offline");
-        });
+        await this.online();
         const close = async (): Promise<void> => {
           link.close();
           await driver.close();

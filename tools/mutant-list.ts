@@ -1,0 +1,211 @@
+/** The deliberate faults of `npm run test:mutants`. The text stands exactly once in its file; a test sees to that. */
+
+export type Mutant = {
+  readonly name: string;
+  readonly file: string;
+  readonly text: string;
+  readonly becomes: string;
+  /** Those that must catch it. */
+  readonly tests: readonly string[];
+};
+
+const MACHINE = "src/domain/control.ts";
+const STICK = "src/host/stick.ts";
+const STICK_TESTS = ["src/host/stick.test.ts"];
+const MACHINE_TESTS = ["src/domain/control"];
+const MODEL = ["test/control/model.test.ts"];
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: "the epoch check is skipped",
+    file: MACHINE,
+    text: "if (command.epoch !== undefined && command.epoch !== state.epoch) {",
+    becomes: "if (command.epoch === -1) {",
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "a stale epoch is accepted after a new grant",
+    file: MACHINE,
+    text: "if (command.epoch !== undefined && command.epoch !== state.epoch) {",
+    becomes: "if (command.epoch !== undefined && command.epoch > state.epoch) {",
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "only the master is flushed",
+    file: "src/host/terminal/probe/tty.ts",
+    text: "tcflush(fd, TCIFLUSH) === 0) ?? false",
+    becomes: "fd >= 0 && tcflush(master, TCIFLUSH) === 0) ?? false",
+    tests: ["src/host/terminal/control-queue.test.ts"],
+  },
+  {
+    name: "a lease is live at its last moment",
+    file: STICK,
+    text: "return this.#leaseLeftMs() > 0;",
+    becomes: "return this.#leaseLeftMs() >= 0;",
+    tests: STICK_TESTS,
+  },
+  {
+    name: "a person's key waits for its turn to revoke",
+    file: "src/host/gate.ts",
+    text: `if (drives && claim.by.kind !== "agent") this.#stick.admit(claim.by);`,
+    becomes: "",
+    tests: STICK_TESTS,
+  },
+  {
+    name: "the loss is told before the queue is cleared",
+    file: STICK,
+    text: `    if (outcome.state !== before) this.#changed(before, outcome.state);
+    for (const fact of outcome.facts) this.#position = this.#options.tell(fact);`,
+    becomes: `    for (const fact of outcome.facts) this.#position = this.#options.tell(fact);
+    if (outcome.state !== before) this.#changed(before, outcome.state);`,
+    tests: STICK_TESTS,
+  },
+  {
+    name: "an override doesn't clear the queue",
+    file: "src/host/terminal/terminal.ts",
+    text: "onAgentLost: () => this.#dropInput(),",
+    becomes: "onAgentLost: () => undefined,",
+    tests: ["src/host/terminal/control-queue.test.ts"],
+  },
+  {
+    name: "what is queued is not judged again",
+    file: STICK,
+    text: `if (mode !== "AGENT" || lease === null || this.#leaseLive()) return mode === "AGENT";`,
+    becomes: `if (mode !== "AGENT" || lease === null || lease !== null) return mode === "AGENT";`,
+    tests: STICK_TESTS,
+  },
+  {
+    name: "a restart keeps the agent in control",
+    file: MACHINE,
+    text: `if (state.mode === "USER" || knownEpoch === state.epoch) return unchanged(state);`,
+    becomes: `if (state.mode === "USER" || knownEpoch !== -1) return unchanged(state);`,
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "the shell gets no interrupt",
+    file: "src/host/terminal/stop.ts",
+    text: `      shell.signal("SIGINT");`,
+    becomes: "",
+    tests: ["src/host/terminal/stop-shells.test.ts"],
+  },
+  {
+    name: "the sweep ends after one round",
+    file: "src/host/terminal/sweep.ts",
+    text: "while (news && performance.now() < end) news = this.#walk(end);",
+    becomes: "this.#walk(end);\n    news = false;",
+    tests: ["src/host/terminal/stop-processes.test.ts"],
+  },
+  {
+    name: "the hub makes an epoch of its own",
+    file: "src/server/hosts/host-driver.ts",
+    text: `by.kind === "agent" ? { epoch: this.#epochs.get(sessionId) ?? FIRST_EPOCH } : {}`,
+    becomes: `by.kind === "agent" ? { epoch: (this.#epochs.get(sessionId) ?? FIRST_EPOCH) + 1 } : {}`,
+    tests: MODEL,
+  },
+  {
+    name: "the hub sends no epoch",
+    file: "src/server/hosts/host-driver.ts",
+    text: `by.kind === "agent" ? { epoch: this.#epochs.get(sessionId) ?? FIRST_EPOCH } : {}`,
+    becomes: "{}",
+    tests: MODEL,
+  },
+  {
+    name: "an agent that says no epoch is not late",
+    file: STICK,
+    text: "epoch: isOwn ? this.epoch : (epoch ?? 0) });",
+    becomes: "epoch: isOwn ? this.epoch : (epoch ?? this.epoch) });",
+    tests: ["src/host/gate.test.ts"],
+  },
+  {
+    name: "a viewer's loss ends the hold",
+    file: MACHINE,
+    text: "const next = { ...state, attended };",
+    becomes: "const next = { ...state, attended, held: attended && state.held };",
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "a flagged session is interactive with a viewer only",
+    file: "src/hub/control-desk.ts",
+    text: "const attended = interactive || this.#attendance.isAttended(sessionId);",
+    becomes: "const attended = interactive && this.#attendance.isAttended(sessionId);",
+    tests: MODEL,
+  },
+  {
+    name: "a link that breaks again ends the session",
+    file: "src/hub/session-desk.ts",
+    text: `if (isRefusal(error, "host_offline") || isRefusal(error, "unknown_outcome")) return undefined;`,
+    becomes: "",
+    tests: ["test/control/link-breaks.test.ts"],
+  },
+  {
+    name: "who comes while the gate is told of who left is forgotten",
+    file: "src/hub/control-desk.ts",
+    text: 'await this.change(sessionId, { type: "attended", attended, ...instead });',
+    becomes: 'return void (await this.change(sessionId, { type: "attended", attended, ...instead }));',
+    tests: ["test/control/link-breaks.test.ts"],
+  },
+  {
+    name: "WAIT clears STOP_NOW",
+    file: MACHINE,
+    text: `if (state.intent === "STOP_NOW") return change(state, { type: "intent", by, payload: { intent } });`,
+    becomes: "",
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "a safe point ignores SAFE_INTERRUPT",
+    file: MACHINE,
+    text: "if (isPending && mayDrive(state, by, moment)) {",
+    becomes: "if (isPending && state.epoch < 0) {",
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "renew revives a lease that is over",
+    file: MACHINE,
+    text: `command.type === "expire" || leaseIsOver(state, moment) ?`,
+    becomes: `command.type === "expire" || (command.type !== "renew" && leaseIsOver(state, moment)) ?`,
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "an agent may grant",
+    file: MACHINE,
+    text: `  if (by.kind !== "person") return { ...unchanged(state), refusal: "control_refused" };
+  if (expectedEpoch`,
+    becomes: "  if (expectedEpoch",
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "a take doesn't hold",
+    file: MACHINE,
+    text: `handOver(state, { reason: "taken", by, to: by, status: statusAfterLoss(state) });`,
+    becomes: `handOver(state, { reason: "taken", by, to: by, status: statusAfterLoss(state), held: false });`,
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "a grant is installed before it is stored",
+    file: "src/hub/control-desk.ts",
+    text: "    await this.#parts.journal.note(",
+    becomes: "    void this.#parts.journal.note(",
+    tests: ["test/control/grant-order.test.ts"],
+  },
+  {
+    name: "a grant is installed over any epoch",
+    file: MACHINE,
+    text: "if (expectedEpoch !== undefined && expectedEpoch !== state.epoch)",
+    becomes: "if (expectedEpoch === -1)",
+    tests: MACHINE_TESTS,
+  },
+  {
+    name: "agents gain time before a pause by asking",
+    file: STICK,
+    text: "if (isPending && this.#overdue !== undefined) return;",
+    becomes: "",
+    tests: STICK_TESTS,
+  },
+  {
+    name: "a class of its own lets an agent past the stick",
+    file: "src/host/gate.ts",
+    text: `claim.by.kind === "agent" ? { ...asked, class: "drive" as const } : asked;`,
+    becomes: "asked;",
+    tests: STICK_TESTS,
+  },
+];

@@ -1,0 +1,82 @@
+/**
+ * Deliberate faults: each is put into a copy of the checkout, and the tests named with it must fail. One that survives
+ * says that a rule of docs/spec is written down and not tested. Rule HSE-18 in docs/spec/house.md.
+ *
+ *   node tools/mutants.ts [word …]    all of them, or those whose name contains a word
+ */
+import { spawn } from "node:child_process";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { MUTANTS, type Mutant } from "./mutant-list.ts";
+import { isMain, ROOT } from "./source-files.ts";
+
+type Verdict = "caught" | "survived" | "not found";
+
+const NOT_COPIED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
+/** A fault may make a test wait for what never comes. */
+const LONGEST_MS = 300_000;
+
+/** The file with the fault in it; undefined unless its text stands there exactly once. */
+export function mutated(source: string, { text, becomes }: Pick<Mutant, "text" | "becomes">): string | undefined {
+  const parts = source.split(text);
+  return parts.length === 2 ? parts.join(becomes) : undefined;
+}
+
+async function main(words: readonly string[]): Promise<void> {
+  const chosen = MUTANTS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  const root = mkdtempSync(join(tmpdir(), "sidestick-mutants-"));
+  try {
+    cpSync(ROOT, root, { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) });
+    // Some tests run a part of it as another user.
+    chmodSync(root, 0o755);
+    symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+    // Tests that fail anyway catch nothing.
+    if (!(await passes([...new Set(chosen.flatMap((it) => it.tests))], root))) {
+      throw new Error("The tests fail in the copy without any fault");
+    }
+    const verdicts: Verdict[] = [];
+    for (const mutant of chosen) verdicts.push(await tell(mutant, () => judge(mutant, root)));
+    const caught = verdicts.filter((it) => it === "caught").length;
+    console.log(`${caught} of ${chosen.length} faults caught`);
+    process.exitCode = caught === chosen.length && chosen.length > 0 ? 0 : 1;
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+async function tell({ name, file }: Mutant, judged: () => Promise<Verdict>): Promise<Verdict> {
+  const began = performance.now();
+  const verdict = await judged();
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  console.log(`${verdict.padEnd(9)} ${seconds.padStart(6)} s  ${name} (${file})`);
+  return verdict;
+}
+
+async function judge(mutant: Mutant, root: string): Promise<Verdict> {
+  const path = join(root, mutant.file);
+  const source = readFileSync(path, "utf8");
+  const faulty = mutated(source, mutant);
+  if (faulty === undefined) return "not found";
+  writeFileSync(path, faulty);
+  try {
+    return (await passes(mutant.tests, root)) ? "survived" : "caught";
+  } finally {
+    writeFileSync(path, source);
+  }
+}
+
+async function passes(tests: readonly string[], root: string): Promise<boolean> {
+  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
+  const child = spawn(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", ...tests], {
+    cwd: root,
+    stdio: "ignore",
+    timeout: LONGEST_MS,
+  });
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code) => resolve(code === 0));
+  });
+}
+
+if (isMain(import.meta.url)) await main(process.argv.slice(2));
