@@ -32,7 +32,7 @@ async function main(words: readonly string[]): Promise<void> {
     chmodSync(root, 0o755);
     symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
     // Tests that fail anyway catch nothing.
-    if (!(await passes([...new Set(chosen.flatMap((it) => it.tests))], root))) {
+    if (!(await passes([...new Set(chosen.flatMap((it) => it.tests))], root, "inherit"))) {
       throw new Error("The tests fail in the copy without any fault");
     }
     const verdicts: Verdict[] = [];
@@ -66,11 +66,15 @@ async function judge(mutant: Mutant, root: string): Promise<Verdict> {
   }
 }
 
-async function passes(tests: readonly string[], root: string): Promise<boolean> {
+async function passes(
+  tests: readonly string[],
+  root: string,
+  stdio: "ignore" | "inherit" = "ignore",
+): Promise<boolean> {
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
   const child = spawn(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", ...tests], {
     cwd: root,
-    stdio: "ignore",
+    stdio,
     timeout: LONGEST_MS,
   });
   return new Promise((resolve, reject) => {

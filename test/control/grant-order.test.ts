@@ -76,3 +76,17 @@ test("[CTL-13] a grant is stored before it is installed; a take is installed fir
   expect(happened.slice(0, 2)).toEqual(["stored decided", "installed grant"]);
   expect(happened.indexOf("installed take")).toBeLessThan(happened.lastIndexOf("stored holder"));
 });
+
+test("[CTL-13] what can't be stored is not granted, and still a person takes control", async () => {
+  const happened: string[] = [];
+  const { sessions, control, store } = await desksOverHost(happened);
+  const config = { kind: "terminal", title: "t", workspaceId: "default", interactive: true } as const;
+  const { sessionId } = await sessions.create(config, ANN);
+  await eventually(() => expect(sessions.get(sessionId).status).toBe("active"));
+  await store.close();
+
+  await expect(control.grant(sessionId, { agentId: "bot", leaseSeconds: 60, attend: false }, ANN)).rejects.toThrow();
+  await control.change(sessionId, { type: "take", by: { kind: "person", id: "ann" } });
+
+  expect(happened).toEqual(["installed take"]);
+});
