@@ -89,10 +89,10 @@ export const MUTANTS: readonly Mutant[] = [
     tests: ["src/host/terminal/stop-shells.test.ts"],
   },
   {
-    name: "the sweep ends after one round",
+    name: "what is made to stand still is not killed",
     file: "src/host/terminal/sweep.ts",
-    text: "while (news && performance.now() < end) news = this.#walk(end);",
-    becomes: "this.#walk(end);\n    news = false;",
+    text: "for (const pid of this.#stopped) this.#kill(pid);",
+    becomes: "return true;",
     tests: ["src/host/terminal/stop-processes.test.ts"],
   },
   {
@@ -204,8 +204,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a class of its own lets an agent past the stick",
     file: "src/host/gate.ts",
-    text: `claim.by.kind === "agent" ? { ...asked, class: "drive" as const } : asked;`,
-    becomes: "asked;",
+    text: `    if (by.kind === "agent") return "drive";\n`,
+    becomes: "",
     tests: STICK_TESTS,
   },
 ];

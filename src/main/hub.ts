@@ -79,7 +79,11 @@ export async function startHub(settings: Settings, drivers: Drivers, patience: P
   listeners.push(tcp);
   const socketPath = join(settings.dataDir, "hub.sock");
   const ownerUid = process.geteuid?.() ?? 0;
-  const isInside = (pid: number): boolean => isBelow(pid, new Set(desks.drivers.flatMap((it) => it.localPid ?? [])));
+  const isInside = (pid: number): boolean => {
+    const hosts = new Set(desks.drivers.flatMap((it) => it.localPid ?? []));
+    // A host itself is nobody's program.
+    return !hosts.has(pid) && isBelow(pid, hosts);
+  };
   const peerOf = await openPeerReader();
   const unix = await listenForOperator({ path: socketPath, peerOf, ownerUid, isInside });
   listeners.push(unix);
