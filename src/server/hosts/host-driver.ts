@@ -131,14 +131,14 @@ export class HostDriver implements TerminalDriver {
     const { bytes, keys, by, ifPrompt, notAtShell, secret } = input;
     const ask = { type: "SEND_INPUT", ...this.#gated(sessionId, by), class: input.class } as const;
     const rest = { keys: keys && [...keys], if_prompt: ifPrompt, not_at_shell: notAtShell, secret };
-    const { fields } = await this.#link.request({ ...ask, ...rest }, bytes);
+    const { fields } = await this.#act(sessionId, { ...ask, ...rest }, bytes);
     const { control, ...taken } = read(InputReply, fields);
     this.#tellControl(sessionId, control);
     return taken;
   }
 
   async control(sessionId: string, command: ControlChange): Promise<ControlAnswer> {
-    const { fields } = await this.#link.request({ type: "CONTROL", session_id: sessionId, command });
+    const { fields } = await this.#act(sessionId, { type: "CONTROL", session_id: sessionId, command });
     return this.#controlIn(sessionId, fields);
   }
 
@@ -156,18 +156,18 @@ export class HostDriver implements TerminalDriver {
 
   async run(sessionId: string, { blockId, runId, command, cwd, by }: BlockRequest): Promise<BlockBegun> {
     const ask = { type: "RUN_BLOCK", ...this.#gated(sessionId, by), block_id: blockId, run_id: runId, cwd } as const;
-    const { fields } = await this.#link.request(ask, Buffer.from(command));
+    const { fields } = await this.#act(sessionId, ask, Buffer.from(command));
     const { began_at: beganAt, control, ...begun } = read(RunReply, fields);
     this.#tellControl(sessionId, control);
     return { ...begun, beganAt };
   }
 
   async endRun(sessionId: string, runId: string | undefined, by: Actor): Promise<void> {
-    await this.#link.request({ type: "END_RUN", ...this.#gated(sessionId, by), run_id: runId });
+    await this.#act(sessionId, { type: "END_RUN", ...this.#gated(sessionId, by), run_id: runId });
   }
 
   async respawn(sessionId: string, by: Actor): Promise<void> {
-    await this.#link.request({ type: "RESPAWN", ...this.#gated(sessionId, by) });
+    await this.#act(sessionId, { type: "RESPAWN", ...this.#gated(sessionId, by) });
   }
 
   async status(sessionId: string): Promise<TerminalStatus> {
@@ -202,6 +202,19 @@ export class HostDriver implements TerminalDriver {
 
   #ask(type: "STATUS" | "READ_SCREEN" | "SNAPSHOT", sessionId: string): Promise<HostReply> {
     return this.#link.request({ type, session_id: sessionId } satisfies Ask);
+  }
+
+  /** A refusal may be what paused the agent or ended its lease: that is known from then on. */
+  async #act(sessionId: string, ask: Ask, body?: Uint8Array): Promise<HostReply> {
+    try {
+      return await this.#link.request(ask, body);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const { control, ...details } = error.details;
+      if (control === undefined) throw error;
+      this.#tellControl(sessionId, control as JsonObject);
+      throw new AppError(error.code, details, { cause: error });
+    }
   }
 
   #gated(sessionId: string, by: Actor) {
