@@ -81,7 +81,8 @@ export class Stick {
     this.#state = outcome.state;
     if (outcome.state !== before) this.#changed(before, outcome.state);
     for (const fact of outcome.facts) this.#position = this.#options.tell(fact);
-    if (outcome.refusal !== undefined) throw new AppError(outcome.refusal, { ...refusalDetails(this.#state), control: this.describe() });
+    if (outcome.refusal !== undefined)
+      throw new AppError(outcome.refusal, { ...refusalDetails(this.#state), control: this.describe() });
     return outcome;
   }
 

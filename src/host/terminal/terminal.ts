@@ -311,6 +311,7 @@ export class Terminal implements GateDevice {
    * look, and the shell must have waited anew since.
    */
   async #lookAfterInput(): Promise<Look | undefined> {
+    if (this.screen.owesAnswer) return undefined;
     const { hasReadAll } = this.shell;
     const look = await this.look();
     if (look?.waiting !== true || look.kind !== "shell") return look;

@@ -28,6 +28,9 @@ export type LazyScreenOptions = {
   readonly limits?: Partial<ScreenLimits> | undefined;
 };
 
+/** As long as a program is taken to wait for the terminal's answer rather than for somebody. */
+const ANSWER_MS = 500;
+
 type Place = { readonly cursor: number; readonly size: Size };
 
 export class LazyScreen {
@@ -45,6 +48,7 @@ export class LazyScreen {
   #size: Size;
   #end = 0;
   #usedAt = Number.NEGATIVE_INFINITY;
+  #askedAt: number | undefined;
   #fedAt = 0;
   #sinceKeyframe = 0;
   /** When what waits began to grow. */
@@ -70,6 +74,11 @@ export class LazyScreen {
     return this.#pending.weight;
   }
 
+  /** A program that reads now may wait for us, and for nobody else. */
+  get owesAnswer(): boolean {
+    return this.#askedAt !== undefined && performance.now() - this.#askedAt < ANSWER_MS;
+  }
+
   /** `cursor` is the offset of the first byte; the bytes must not change afterwards. */
   feed(bytes: Uint8Array, cursor: number, queries: number): void {
     if (this.#state === "closed") return;
@@ -78,7 +87,10 @@ export class LazyScreen {
     this.#fedAt = performance.now();
     if (this.#pending.weight < this.#limits.quietBytes) this.#pendingSince = this.#fedAt;
     this.#pending.output(bytes, this.#end, { answer: queries > 0 });
-    if (queries > 0) this.#use();
+    if (queries > 0) {
+      this.#askedAt = this.#fedAt;
+      this.#use();
+    }
     this.#boundPending();
     this.#pump();
     this.#schedule();
@@ -143,7 +155,10 @@ export class LazyScreen {
       ...this.#at.size,
       keyframe: this.#keyframe?.data,
       approximate: this.#keyframe?.approximate,
-      onReply: (bytes) => this.#options.onReply(bytes),
+      onReply: (bytes) => {
+        this.#askedAt = undefined;
+        this.#options.onReply(bytes);
+      },
       onProgress: () => this.#pump(),
       onLost: () => this.#lost(new Error("the emulator was lost")),
     });
