@@ -1,13 +1,14 @@
 /**
- * Everything that a shell started, as far as it was seen: kept by process and session, so that what outlives its parent
- * is still ours to end, and a number that was given to somebody else is not.
+ * Everything that a shell started, as far as it was seen: kept by number and beginning, so that what outlives its
+ * parent is still ours to end, and a number that was given to somebody else is not.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { descendants, statsOf } from "./probe/processes.ts";
 import { sendSignal } from "./send-signal.ts";
 
 export class ProcessTree {
-  readonly #sessions = new Map<number, number>();
+  /** By number: when it began. Its session would not do: a shell has another one a moment after it was forked. */
+  readonly #began = new Map<number, number>();
 
   /** Without a root there is nothing: its number may be somebody else's by now. */
   constructor(root: number | undefined) {
@@ -16,8 +17,8 @@ export class ProcessTree {
 
   /** Processes that live; zombies are only their parents' business. */
   get alive(): readonly number[] {
-    return statsOf([...this.#sessions.keys()])
-      .filter((it) => it.session === this.#sessions.get(it.pid) && it.state !== "Z")
+    return statsOf([...this.#began.keys()])
+      .filter((it) => it.startedAt === this.#began.get(it.pid) && it.state !== "Z")
       .map((it) => it.pid);
   }
 
@@ -40,7 +41,7 @@ export class ProcessTree {
   }
 
   #add(pids: readonly number[]): void {
-    for (const { pid, session } of statsOf(pids)) if (!this.#sessions.has(pid)) this.#sessions.set(pid, session);
+    for (const { pid, startedAt } of statsOf(pids)) if (!this.#began.has(pid)) this.#began.set(pid, startedAt);
   }
 }
 
