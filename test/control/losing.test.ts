@@ -89,7 +89,7 @@ describe("what is no override", () => {
     await house.person.pty.send({ conversation_id, data: "mine\r", if_prompt: line.prompt_id });
 
     expect(await waiting).toMatchObject({ matched: true });
-    expect(await house.control(sessionId)).toEqual({ ...before, agent_status: "IDLE" });
+    await eventually(async () => expect(await house.control(sessionId)).toEqual({ ...before, agent_status: "IDLE" }));
     const inputs = await house.events(sessionId, ["input"]);
     expect(inputs.map((it) => [it.source.kind, it.payload["class"]])).toEqual([
       ["person", "assist"],
