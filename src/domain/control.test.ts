@@ -1,33 +1,28 @@
 import { describe, expect, test } from "vitest";
 import type { Actor } from "./actor.ts";
-import { type ControlCommand, type ControlOutcome, decideControl, type Moment } from "./control.ts";
+import { type ControlCommand, type ControlOutcome, decideControl } from "./control.ts";
 import { applyControl, describeControl, recorded } from "./control-record.ts";
-import { type ControlState, initialControl } from "./control-state.ts";
-
-const ANN: Actor = { kind: "person", id: "ann" };
-const BEN: Actor = { kind: "person", id: "ben" };
-const BOT: Actor = { kind: "agent", id: "bot" };
-const CAT: Actor = { kind: "agent", id: "cat" };
-const AT = 1_767_225_600_000;
-const LIVE: Moment = { leaseLive: true, at: AT, mayAcquire: true };
-const OVER: Moment = { ...LIVE, leaseLive: false };
-
-const grant = { type: "grant", by: ANN, agentId: "bot", leaseSeconds: 30, attend: false } as const;
-const act = (by: Actor, epoch?: number): ControlCommand => ({ type: "act", by, epoch });
-const intent = (name: ControlState["intent"], by = ANN): ControlCommand => ({ type: "intent", by, intent: name });
-const point = (by: Actor): ControlCommand => ({ type: "safe_point", by, step: "click", sequence: 42 });
-
-const free = initialControl(false);
-const attended = initialControl(true);
-const granted = after(attended, grant);
-const acquired = after(free, act(BOT));
-const stopped = after(granted, intent("STOP_NOW"));
-const asked = after(granted, intent("SAFE_INTERRUPT"));
-const paused = after(asked, point(BOT));
-
-function after(state: ControlState, ...commands: readonly ControlCommand[]): ControlState {
-  return commands.reduce((known, command) => decideControl(known, command, LIVE).state, state);
-}
+import type { ControlState } from "./control-state.ts";
+import {
+  acquired,
+  act,
+  after,
+  ANN,
+  asked,
+  attended,
+  BEN,
+  BOT,
+  CAT,
+  free,
+  grant,
+  granted,
+  intent,
+  LIVE,
+  OVER,
+  paused,
+  point,
+  stopped,
+} from "./control-states.contract.ts";
 
 function refused(state: ControlState, command: ControlCommand, moment = LIVE): ControlOutcome["refusal"] {
   const outcome = decideControl(state, command, moment);

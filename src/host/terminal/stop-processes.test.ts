@@ -40,7 +40,7 @@ test.each(ESCAPES)("[STP-7] what runs $how dies", async ({ command, count }) => 
   const receipt = await live.stop();
 
   expect(pids.filter(isAlive)).toEqual([]);
-  expect(receipt).toMatchObject({ survivors: [] });
+  expect(receipt).toMatchObject({ respawned: false, survivors: [] });
   expect(receipt.killed.map((it) => it.pid)).toEqual(expect.arrayContaining([...pids]));
   await live.answers();
 });
@@ -193,7 +193,7 @@ test.each([{ paused: false }, { paused: true }])(
     const receipt = await live.stop();
     live.terminal.resume();
 
-    expect(receipt).toMatchObject({ survivors: [] });
+    expect(receipt).toMatchObject({ respawned: false, survivors: [] });
     await live.answers();
     expect(live.files).toEqual([]);
   },
@@ -222,7 +222,7 @@ test("[STP-17] with a full table of descriptors a stop does the same", async () 
   });
 
   expect(taken.length).toBeGreaterThan(5);
-  expect(receipt).toMatchObject({ killed_count: 2, survivors: [] });
+  expect(receipt).toMatchObject({ killed_count: 2, respawned: false, survivors: [] });
   await live.answers();
   expect(live.files).toEqual([]);
 });

@@ -226,6 +226,19 @@ test("[SCR-37] a resize happens between the bytes where it happened", async () =
   expect(session.replies).toEqual(["\u001B[8;10;40t"]);
 });
 
+test("[SCR-33] until a query is answered the program may be waiting for us", async () => {
+  const answered = Promise.withResolvers<Uint8Array>();
+  const session = new Session({ onReply: answered.resolve });
+  session.feed("text");
+  const before = session.screen.owesAnswer;
+
+  session.feed("\u001B[6n");
+  const asked = session.screen.owesAnswer;
+  await answered.promise;
+
+  expect([before, asked, session.screen.owesAnswer]).toEqual([false, true, false]);
+});
+
 describe("a flood", () => {
   const text = terminalText(1_300).subarray(0, 64 * 1_024);
   /** Whole lines: what follows must not be taken for the end of a sequence. */
