@@ -16,9 +16,13 @@ export function* figures(stops: readonly StopTimes[], bare: readonly number[]): 
     5,
   );
   yield p99(
+    "STOP_NOW asked → gate shut",
+    stops.map((it) => it.shutMs),
+    echo + OVER_ECHO_MS,
+  );
+  yield p99(
     "STOP_NOW asked → answered",
     stops.map((it) => it.answeredMs),
-    echo + OVER_ECHO_MS,
   );
   yield p99(
     "STOP_NOW asked → the agent's processes dead",

@@ -9,9 +9,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import { socketFetch } from "../../src/cli/socket-fetch.ts";
 import { SidestickClient } from "../../src/client/sidestick.ts";
 import { endEcho } from "./echo.ts";
+import { sharedNow } from "./shared-clock.ts";
 
 export type StopTimes = {
   readonly gateMs: number;
+  readonly shutMs: number;
   readonly answeredMs: number;
   readonly deadMs: number;
   readonly toldMs: number;
@@ -62,16 +64,18 @@ export class Scene implements AsyncDisposable {
       await this.#agent.pty.send({ conversation_id, data: `touch ${evil}-${line}\r` });
     }
     const { epoch } = await this.#person.control.get({ sessionId });
-    const began = performance.now();
+    const began = sharedNow();
     const answered = this.#person.control.user_intent({ sessionId, intent: "STOP_NOW" }).then(() => since(began));
     const dead = allDead(pids).then(() => since(began));
     const [answeredMs, deadMs, ends] = await Promise.all([answered, dead, told]);
     const receipt = await this.#receipt(epoch);
+    const { arrived, shut } = this.#lastGateTimes();
     return {
       answeredMs,
       deadMs,
       toldMs: Math.max(...ends) - began,
-      gateMs: this.#gateTimes().at(-1) ?? Number.NaN,
+      gateMs: shut - arrived,
+      shutMs: shut - began,
       survivors: (receipt["survivors"] as unknown[]).length,
       linesRun: readdirSync(this.#directory).filter((it) => it.startsWith("evil")).length,
     };
@@ -123,8 +127,10 @@ export class Scene implements AsyncDisposable {
     return join(this.#directory, "gate-times");
   }
 
-  #gateTimes(): number[] {
-    return readFileSync(this.#timesFile, "utf8").trim().split("\n").map(Number);
+  #lastGateTimes(): { readonly arrived: number; readonly shut: number } {
+    const last = readFileSync(this.#timesFile, "utf8").trim().split("\n").at(-1) ?? "";
+    const [arrived = Number.NaN, shut = Number.NaN] = last.split(" ").map(Number);
+    return { arrived, shut };
   }
 
   /** The shell's children, once both are there. */
@@ -140,7 +146,7 @@ export class Scene implements AsyncDisposable {
   /** When each of them was answered. */
   #waits(): Promise<number[]> {
     const wait = () => this.#agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: 50_000 });
-    return Promise.all(Array.from({ length: WAITS }, () => wait().then(() => performance.now())));
+    return Promise.all(Array.from({ length: WAITS }, () => wait().then(() => sharedNow())));
   }
 
   async #receipt(epoch: number): Promise<Readonly<Record<string, unknown>>> {
@@ -154,7 +160,7 @@ export class Scene implements AsyncDisposable {
 }
 
 function since(began: number): number {
-  return performance.now() - began;
+  return sharedNow() - began;
 }
 
 async function allDead(pids: readonly string[]): Promise<void> {
