@@ -21,7 +21,8 @@ export const OLDER_STATUS_NAMES = {
   errored: "closed",
 } as const satisfies Record<string, SessionStatus>;
 
-export type Containment = "guard" | "user" | "open";
+export const CONTAINMENTS = ["guard", "user", "open"] as const;
+export type Containment = (typeof CONTAINMENTS)[number];
 
 /** What a session is from its first event on. */
 export type SessionBirth = {

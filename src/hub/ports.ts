@@ -8,7 +8,7 @@ import type { ChainHead } from "../domain/audit-chain.ts";
 import type { EventType, JsonObject, NewEvent, StoredEvent } from "../domain/event.ts";
 import type { Session, SessionKind } from "../domain/session.ts";
 import type { InputClass, SessionFrame, Size } from "../domain/session-frame.ts";
-import type { ControlChange } from "../protocol/link.ts";
+import type { ControlChange, GuardAbility, GuardTerms } from "../protocol/link.ts";
 
 /** `process`: survives the death of this process. `power`: survives the loss of power. */
 export type Durability = "process" | "power";
@@ -241,6 +241,10 @@ export type StartTerms = Size & {
   readonly attended?: boolean;
   /** Where nobody attends or holds, agents take control by themselves. Absent: they do. */
   readonly agentsMayAcquire?: boolean;
+  /** With containment `user`: whose account. */
+  readonly user?: string | undefined;
+  /** With containment `guard`: what the workspace adds to it. */
+  readonly guard?: GuardTerms | undefined;
 };
 
 /** What a gate says of control: the state now, and where the log has, or will have, it. */
@@ -265,6 +269,8 @@ export interface SessionDriver {
   readonly hosted: readonly string[];
   /** Of its host, if that runs on this machine: whatever is below it runs in a session. */
   readonly localPid?: number | undefined;
+  /** What its host can guard; absent where it never told. */
+  readonly guard?: GuardAbility | undefined;
   start(session: Session, terms: StartTerms, intake: SessionIntake): Promise<void>;
   /**
    * After a restart: everything after `known.order` comes into `intake` again. `running` only once all that the host

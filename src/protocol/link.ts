@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { INTENTS } from "../domain/control-state.ts";
+import { CONTAINMENTS } from "../domain/session.ts";
 import { AnyObject, Id } from "./common.ts";
 
 export const LINK_VERSION = 1;
@@ -29,6 +30,26 @@ const side = z.int().min(1).max(1000);
 const request = z.object({ id: count, session_id: Id });
 /** What the gate compares before anything reaches the device. */
 const gated = request.extend({ by: actor, epoch: count.optional(), number: count });
+
+const paths = z.array(z.string().min(1).max(4096)).max(200);
+
+/** What a workspace adds to the guard's own rules. A path begins with `/` or `~/`. */
+export const GuardTerms = z.object({
+  hidden: paths.optional(),
+  /** Of what is hidden by default. */
+  shown: paths.optional(),
+  read_only: paths.optional(),
+  writable: paths.optional(),
+  network: z.boolean().optional(),
+});
+export type GuardTerms = z.infer<typeof GuardTerms>;
+
+/** `missing`: layers that this machine can't give, by name; with `available: false` why there is no guard at all. */
+export const GuardAbility = z.object({
+  available: z.boolean(),
+  missing: z.array(z.object({ layer: z.string(), reason: z.string(), remedy: z.string().optional() })),
+});
+export type GuardAbility = z.infer<typeof GuardAbility>;
 
 const agent = actor.extend({ kind: z.literal("agent") });
 const person = actor.extend({ kind: z.literal("person") });
@@ -91,6 +112,11 @@ export const HubMessage = z.discriminatedUnion("type", [
     attended: z.boolean().optional(),
     /** Where nobody attends, agents take control by themselves. Absent: yes. */
     agents_may_acquire: z.boolean().optional(),
+    /** Absent: `open`. */
+    containment: z.enum(CONTAINMENTS).optional(),
+    /** With `user`: whose account. */
+    user: z.string().optional(),
+    guard: GuardTerms.optional(),
   }),
   /** Sends again every frame after `order`. */
   request.extend({ type: z.literal("ADOPT"), order: count }),
@@ -141,6 +167,8 @@ export const HostMessage = z.discriminatedUnion("type", [
     /** Differs for each run of the host program. */
     instance: z.string(),
     sessions: z.array(Id),
+    /** Of a host that knows guards. */
+    guard: GuardAbility.optional(),
   }),
   z.object({ type: z.literal("PONG"), at: z.number() }),
   /** `ok: false` carries `code` and `detail`. The body, where there is one, may come in parts. */
