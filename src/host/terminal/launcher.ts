@@ -3,9 +3,11 @@
  * fork, an emptied environment), becomes its child and so can be found. The attribute survives `execve` but not `fork`,
  * so a small program sets it and becomes the shell. Rules STP-1..STP-3 in docs/spec/stopping.md.
  */
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { GuardTerms } from "../../protocol/link.ts";
+import { guarded } from "../guard/guard.ts";
 import type { Tracking } from "./stop-order.ts";
 
 export type Program = {
@@ -16,11 +18,32 @@ export type Program = {
 
 export type LauncherName = "perl" | "python3" | "none";
 
-export type Launched = Program & { readonly tracking: () => Tracking };
+export type ShellGuard = {
+  /** What of Sidestick is hidden, but for the shell's own directory. */
+  readonly ours: readonly string[];
+  readonly terms: GuardTerms;
+};
 
-/** By the first launcher that this machine has, unless one is named. */
-export async function launched(program: Program, directory: string, name = bestLauncher()): Promise<Launched> {
-  const launcher = LAUNCHERS[name];
+export type Launched = Program & {
+  readonly tracking: () => Tracking;
+  /** It isn't the shell's own process that is started: which one is comes as the terminal's first line. */
+  readonly tellsPid?: boolean;
+};
+
+/** `directory` is the shell's own. */
+export type Place = { readonly directory: string; readonly cwd: string };
+
+/** In a guard, or by the first launcher that this machine has, unless one is named. */
+export async function launched(
+  program: Program,
+  { directory, cwd }: Place,
+  how: LauncherName | ShellGuard = bestLauncher(),
+): Promise<Launched> {
+  if (typeof how === "object") {
+    const options = { ...how, directory, shown: [realpathSync(directory)], terminal: "own" } as const;
+    return { ...guarded({ ...program, cwd }, options), tracking: () => "pid_namespace", tellsPid: true };
+  }
+  const launcher = LAUNCHERS[how];
   if (launcher === undefined) return { ...program, tracking: () => "best_effort" };
   // Not the launcher's own environment: PERL5OPT or a broken locale must not speak to it, nor it to the shell.
   const environment = join(directory, "environment");

@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Size } from "../../domain/session-frame.ts";
-import { launched, type Launched, type LauncherName } from "./launcher.ts";
+import { launched, type LauncherName, type ShellGuard } from "./launcher.ts";
 import { blockedCallOfMain } from "./probe/blocked.ts";
 import { ignoresSignal, voluntarySwitches } from "./probe/processes.ts";
 import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
@@ -24,9 +24,9 @@ import {
 } from "./probe/tty.ts";
 import { ProcessTree } from "./process-tree.ts";
 import { PtyWriter } from "./pty-writer.ts";
-import type { PtyExit, PtyListener } from "./pty.ts";
-import { Pty } from "./pty.ts";
+import type { Pty, PtyExit, PtyListener } from "./pty.ts";
 import { sendSignal } from "./send-signal.ts";
+import { type StartedPty, startOnPty } from "./started-pty.ts";
 import type { Tracking } from "./stop-order.ts";
 import type { ShellFamily, ShellLaunch } from "./shells/shell.ts";
 import { prepareShell } from "./shells/shell.ts";
@@ -40,8 +40,8 @@ export type ShellOptions = {
   readonly directory: string;
   /** Called before the first byte. */
   readonly onNonce: (nonce: string) => void;
-  /** Default: the best that this machine has. */
-  readonly launcher?: LauncherName | undefined;
+  /** Default: the best that this machine has, without a guard. */
+  readonly launcher?: LauncherName | ShellGuard | undefined;
 };
 
 export class ShellProcess {
@@ -58,22 +58,23 @@ export class ShellProcess {
   readonly #settings: Uint8Array | undefined;
   #gone = false;
 
-  private constructor(launch: ShellLaunch, launched: Launched, directory: string, start: Starter) {
+  private constructor(launch: ShellLaunch, directory: string, started: StartedPty) {
     const exited = Promise.withResolvers<PtyExit>();
     this.exited = exited.promise;
     this.family = launch.family;
     this.directory = directory;
-    this.#tracking = launched.tracking;
+    this.#tracking = started.tracking;
     this.#commandLine = [launch.file, ...launch.args, ""].join("\0");
-    this.#pty = start((exit) => {
+    this.#pty = started.pty;
+    this.pid = started.pid;
+    this.#writer = new PtyWriter(this.#pty);
+    this.#settings = readSettings(this.#pty.fd);
+    started.whenEnded((exit) => {
       this.#gone = true;
       this.#writer.cancel();
       exited.resolve(exit);
       void rm(directory, { recursive: true, force: true });
     });
-    this.#writer = new PtyWriter(this.#pty);
-    this.pid = this.#pty.pid;
-    this.#settings = readSettings(this.#pty.fd);
   }
 
   static async start(options: ShellOptions, listener: PtyListener): Promise<ShellProcess> {
@@ -82,17 +83,14 @@ export class ShellProcess {
     const nonce = randomBytes(16).toString("hex");
     const { shell, env, cwd, size } = options;
     const launch = await prepareShell({ shell, directory, nonce, env });
-    const program = await launched(launch, directory, options.launcher);
+    const program = await launched(launch, { directory, cwd }, options.launcher);
     options.onNonce(nonce);
-    return new ShellProcess(launch, program, directory, (onExit) => {
-      const exit = (it: PtyExit): void => {
-        listener.exit(it);
-        onExit(it);
-      };
-      const { file, args, env: environment } = program;
-      const data = (bytes: Buffer): void => listener.data(bytes);
-      return new Pty({ file, args, env: environment, cwd, size }, { data, exit });
-    });
+    try {
+      return new ShellProcess(launch, directory, await startOnPty(program, { cwd, size }, listener));
+    } catch (error) {
+      await rm(directory, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   get open(): boolean {
@@ -223,5 +221,3 @@ export class ShellProcess {
     return true;
   }
 }
-
-type Starter = (onExit: (exit: PtyExit) => void) => Pty;

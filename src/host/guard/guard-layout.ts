@@ -1,0 +1,184 @@
+/**
+ * What a guard of this machine looks like now: finds the places that there are, follows links to what they mean, and
+ * notes all on the way that could be renamed. Rules GRD-8..GRD-14 in docs/spec/guard.md.
+ */
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import type { GuardTerms } from "../../protocol/link.ts";
+import type { GuardedPath, GuardLayout, Treatment } from "./guard-plan.ts";
+import {
+  CREDENTIALS,
+  DEVICES,
+  PROC_EMPTY,
+  PROC_READ_ONLY,
+  SHOWN_IN_RUN,
+  SOCKETS_IN_HOME,
+  SOCKETS_IN_TMP,
+  SOCKETS_IN_VAR,
+  SSH,
+  START_UP,
+  SYSTEM,
+  USUAL_PATH,
+} from "./guard-places.ts";
+
+export type GuardSubject = {
+  readonly home: string;
+  readonly uid: number;
+  /** As after the login. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Sidestick's own places, hidden. */
+  readonly ours: readonly string[];
+  /** Sidestick's programs, read-only. */
+  readonly install: readonly string[];
+  /** Of `ours`, what the session itself needs. */
+  readonly shown: readonly string[];
+  readonly terms: GuardTerms;
+  readonly hasTerminal: boolean;
+};
+
+export function guardLayout(subject: GuardSubject): GuardLayout {
+  const { home, uid, env, terms, hasTerminal } = subject;
+  const isRoot = uid === 0;
+  const finder = new Finder(isRoot);
+  const expand = (paths: readonly string[]): readonly string[] => paths.map((it) => it.replace(/^~(?=\/|$)/, home));
+  const shownAgain = new Set(expand(terms.shown ?? []));
+  const hide = (paths: readonly string[], how: Treatment = "hidden"): void => {
+    for (const path of expand(paths).flatMap(matching)) if (!shownAgain.has(path)) finder.guard(path, how);
+  };
+  hide(subject.ours);
+  hide(CREDENTIALS);
+  hide([SSH], "private");
+  hide(
+    SOCKETS_IN_TMP.map((it) => `/tmp/${it}`),
+    "private",
+  );
+  hide([...SOCKETS_IN_HOME, ...SOCKETS_IN_VAR, ...socketsOf(env), ...(terms.hidden ?? [])]);
+  const path = (env["PATH"] ?? "").split(":").filter((it) => it.startsWith(`${home}/`));
+  hide([...START_UP, ...USUAL_PATH, ...path, ...subject.install, ...(terms.read_only ?? [])], "read_only");
+  finder.guard("/run", "hidden");
+  const own = [`/run/user/${uid}`, ...(isRoot ? ["/run/sudo"] : [])];
+  for (const it of own) finder.add({ path: it, kind: "directory", how: "private" });
+  return {
+    writable: isRoot ? writableForRoot(home, expand(terms.writable ?? [])) : undefined,
+    pinned: finder.pinned,
+    guarded: finder.guarded,
+    shown: [...subject.shown, ...SHOWN_IN_RUN.filter(isDirectory), ...[...shownAgain].filter(isDirectory)],
+    devices: DEVICES.flatMap((it) => matching(`/dev/${it}`)).map((it) => ({ path: it, kind: kindOf(it) })),
+    proc: isRoot ? procRules() : { readOnly: [], empty: [] },
+    hasTerminal,
+  };
+}
+
+/** Sockets that the login named. */
+function socketsOf(env: Readonly<Record<string, string>>): readonly string[] {
+  const named = [env["SSH_AUTH_SOCK"], env["TMUX"]?.split(",")[0], env["XAUTHORITY"]];
+  return named.filter((it): it is string => it?.startsWith("/") === true);
+}
+
+function writableForRoot(home: string, named: readonly string[]): readonly string[] {
+  const top = readdirSync("/", { withFileTypes: true }).filter((it) => it.isDirectory() && !SYSTEM.has(it.name));
+  const paths = [...top.map((it) => `/${it.name}`), "/var/tmp", home, ...named];
+  return [...new Set(paths)].filter(isDirectory);
+}
+
+function procRules(): GuardLayout["proc"] {
+  const there = (names: readonly string[]): readonly string[] =>
+    names.map((name) => `/proc/${name}`).filter((path) => statOf(path) !== undefined);
+  return { readOnly: there(PROC_READ_ONLY), empty: there(PROC_EMPTY) };
+}
+
+/** As far as a kernel follows. */
+const LINKS_MAX = 40;
+
+class Finder {
+  readonly #isRoot: boolean;
+  readonly #pinned = new Set<string>();
+  readonly #guarded = new Map<string, GuardedPath>();
+
+  constructor(isRoot: boolean) {
+    this.#isRoot = isRoot;
+  }
+
+  get pinned(): readonly string[] {
+    return [...this.#pinned].filter((it) => !this.#guarded.has(it));
+  }
+
+  get guarded(): readonly GuardedPath[] {
+    return [...this.#guarded.values()];
+  }
+
+  add(guarded: GuardedPath): void {
+    this.#guarded.set(guarded.path, guarded);
+  }
+
+  /** What it means, and the way there. Nothing if there is no such thing. */
+  guard(path: string, how: Treatment): void {
+    const way: string[] = [];
+    let names = resolve(path).split("/").slice(1);
+    let at = "/";
+    for (let links = 0; names.length > 0;) {
+      const next = join(at, names.shift()!);
+      const stat = statOf(next);
+      if (stat === undefined) return;
+      if (this.#canRename(at)) way.push(next);
+      if (!stat.isSymbolicLink()) at = next;
+      else if ((links += 1) > LINKS_MAX) return;
+      else {
+        const target = resolve(at, readlinkSync(next));
+        names = [
+          ...target
+            .split("/")
+            .slice(1)
+            .filter((it) => it !== ""),
+          ...names,
+        ];
+        at = "/";
+      }
+    }
+    if (at === "/") return;
+    for (const it of way) if (it !== at) this.#pinned.add(it);
+    const before = this.#guarded.get(at);
+    if (before === undefined || before.how === "read_only") this.add({ path: at, kind: kindOf(at), how });
+  }
+
+  /** What lies in this directory. */
+  #canRename(directory: string): boolean {
+    if (this.#isRoot)
+      return directory !== "/" && (!SYSTEM.has(directory.split("/")[1]!) || directory.startsWith("/var/tmp"));
+    try {
+      accessSync(directory, constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined; // what we may not look at, nobody inside may
+  }
+}
+
+function kindOf(path: string): GuardedPath["kind"] {
+  return isDirectory(path) ? "directory" : "file";
+}
+
+function isDirectory(path: string): boolean {
+  return statOf(path)?.isDirectory() === true;
+}
+
+/** Itself, or what fits a name that has a `*`. */
+function matching(path: string): readonly string[] {
+  const [before, after] = basename(path).split("*");
+  if (before === undefined || after === undefined) return [path].filter((it) => statOf(it) !== undefined);
+  const directory = dirname(path);
+  try {
+    const names = readdirSync(directory).filter((it) => it.startsWith(before) && it.endsWith(after));
+    return names.map((it) => join(directory, it));
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * What is done to build a guard, step by step, as data: `guard.pl` only carries it out. What a path looks like inside is
+ * decided here; which paths there are is looked up in guard-layout.ts. Rules GRD-6..GRD-14 in docs/spec/guard.md.
+ */
+
+/** `hidden`: an empty directory that nothing can be put into, or an empty file. `private`: empty, and the session's own. */
+export type Treatment = "hidden" | "private" | "read_only";
+
+export type GuardedPath = {
+  /** Without links in it. */
+  readonly path: string;
+  readonly kind: "directory" | "file";
+  readonly how: Treatment;
+};
+
+export type GuardLayout = {
+  /** Root's guard: what of the whole machine can be written to. Undefined: as permissions say. */
+  readonly writable?: readonly string[] | undefined;
+  /** Links and directories on the way to something guarded: they stay where they are. */
+  readonly pinned: readonly string[];
+  readonly guarded: readonly GuardedPath[];
+  /** Seen although something above them is hidden, at the same path. */
+  readonly shown: readonly string[];
+  readonly devices: readonly Pick<GuardedPath, "path" | "kind">[];
+  /** What else of `/proc` is closed: by name, read-only or empty. */
+  readonly proc: { readonly readOnly: readonly string[]; readonly empty: readonly string[] };
+  readonly hasTerminal: boolean;
+};
+
+type Field = string;
+
+export function guardSteps(layout: GuardLayout): readonly Field[] {
+  const { writable, pinned, guarded, shown } = layout;
+  const covers = guarded.filter((it) => it.how !== "read_only").toSorted((a, b) => a.path.length - b.path.length);
+  const readOnly = guarded.filter((it) => it.how === "read_only");
+  return [
+    "private",
+    ...shown.flatMap((path) => clone(`shown ${path}`, path)),
+    ...layout.devices.flatMap(({ path }) => clone(path, path)),
+    ...(layout.hasTerminal ? ["terminal", "console"] : []),
+    ...(writable === undefined ? [] : sealedBut(writable)),
+    ...byDepth(pinned).flatMap((path) => onItself(path, "as_it_is")),
+    ...byDepth(readOnly.map((it) => it.path)).flatMap((path) => onItself(path, "read_only")),
+    ...covers.flatMap((it) => cover(it, [...shown, ...covers.map(({ path }) => path)])),
+    ...shown.flatMap((path) => place(`shown ${path}`, path, "as_it_is")),
+    ...covers.filter((it) => it.kind === "directory" && it.how === "hidden").flatMap(({ path }) => ["seal", path]),
+    ...devices(layout),
+    "proc",
+    "/proc",
+    ...layout.proc.readOnly.flatMap((path) => onItself(path, "read_only")),
+    ...layout.proc.empty.flatMap((path) => [...clone(`no ${path}`, "/dev/null"), ...place(`no ${path}`, path)]),
+  ];
+}
+
+function clone(slot: string, path: string): readonly Field[] {
+  return ["clone", slot, path];
+}
+
+function place(slot: string, path: string, how: "as_it_is" | "read_only" | "writable" = "as_it_is"): readonly Field[] {
+  return ["place", slot, path, how];
+}
+
+function onItself(path: string, how: "as_it_is" | "read_only"): readonly Field[] {
+  return [...clone(`self ${path}`, path), ...place(`self ${path}`, path, how)];
+}
+
+/** Their clones are taken before the whole is read-only, so they stay as they were. */
+function sealedBut(writable: readonly string[]): readonly Field[] {
+  const paths = byDepth(writable);
+  return [
+    ...paths.flatMap((path) => clone(`writable ${path}`, path)),
+    "seal_all",
+    ...paths.flatMap((path) => place(`writable ${path}`, path)),
+  ];
+}
+
+/** With the directories in it that are placed later. */
+function cover({ path, kind, how }: GuardedPath, placed: readonly string[]): readonly Field[] {
+  if (kind === "file") return [...clone(`no ${path}`, "/dev/null"), ...place(`no ${path}`, path, "read_only")];
+  const below = placed.filter((it) => it.startsWith(`${path}/`));
+  const ways = new Set(below.flatMap((it) => wayTo(it, path)));
+  return ["tmpfs", path, how === "private" ? "0700" : "0755", ...[...ways].flatMap((it) => ["mkdir", it, "0755"])];
+}
+
+/** The directories from `base` down to `path`, which is one too. */
+function wayTo(path: string, base: string): readonly string[] {
+  const names = path.slice(base.length + 1).split("/");
+  return names.map((_, index) => `${base}/${names.slice(0, index + 1).join("/")}`);
+}
+
+/** Few devices, and terminals that are the session's own. */
+function devices({ devices, hasTerminal }: GuardLayout): readonly Field[] {
+  return [
+    ...["tmpfs", "/dev", "0755"],
+    ...devices.flatMap(({ path, kind }) => [...point(path, kind), ...place(path, path)]),
+    ...(hasTerminal ? ["file", "/dev/console", ...place("console", "/dev/console")] : []),
+    ...["mkdir", "/dev/pts", "0755", "devpts", "/dev/pts", "link", "pts/ptmx", "/dev/ptmx"],
+    ...["mkdir", "/dev/shm", "1777", "tmpfs", "/dev/shm", "1777"],
+    ...["link", "/proc/self/fd", "/dev/fd"],
+    ...["stdin", "stdout", "stderr"].flatMap((name, fd) => ["link", `/proc/self/fd/${fd}`, `/dev/${name}`]),
+    ...["seal", "/dev"],
+  ];
+}
+
+function point(path: string, kind: GuardedPath["kind"]): readonly Field[] {
+  return kind === "directory" ? ["mkdir", path, "0755"] : ["file", path];
+}
+
+function byDepth(paths: readonly string[]): readonly string[] {
+  return [...new Set(paths)].toSorted((a, b) => a.length - b.length);
+}

@@ -1,0 +1,168 @@
+/**
+ * Runs programs in a guard: mount, process and IPC namespaces (and a user namespace where we aren't root), few devices,
+ * no way to more rights. One way for all: `guard.pl` carries out a plan. Rules in docs/spec/guard.md.
+ */
+import { spawnSync } from "node:child_process";
+import { accessSync, constants as fs, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { constants as os, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { GuardAbility, GuardTerms } from "../../protocol/link.ts";
+import { completeHome } from "./guard-home.ts";
+import { guardLayout } from "./guard-layout.ts";
+import { CAPABILITIES, UNSET } from "./guard-places.ts";
+import { guardSteps } from "./guard-plan.ts";
+import { seccompFilter } from "./seccomp.ts";
+
+export type GuardedProgram = {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+};
+
+export type GuardOptions = {
+  /** Where the plan is written: private, ours. */
+  readonly directory: string;
+  /** Sidestick's data and config. */
+  readonly ours: readonly string[];
+  /** Of it, what the program needs. */
+  readonly shown: readonly string[];
+  readonly terms: GuardTerms;
+  /** `own`: it gets the terminal for itself, and its number comes as the first line. `kept`: that of whoever starts it. */
+  readonly terminal: "own" | "kept" | "none";
+};
+
+/** What to start instead of the program. */
+export function guarded(program: GuardedProgram, options: GuardOptions): Omit<GuardedProgram, "cwd"> {
+  const plan = join(options.directory, "guard-plan");
+  writeFileSync(
+    plan,
+    planOf(program, options)
+      .map((field) => `${field}\0`)
+      .join(""),
+    { mode: 0o600 },
+  );
+  return { file: PERL, args: ["-f", SCRIPT, plan, program.file, ...program.args], env: { LC_ALL: "C" } };
+}
+
+const PERL = "/usr/bin/perl";
+const SCRIPT = fileURLToPath(new URL("guard.pl", import.meta.url));
+const INSTALL = resolve(import.meta.dirname, "..", "..", "..");
+
+const UNIFIED = {
+  open_tree: 428,
+  move_mount: 429,
+  mount_setattr: 442,
+  landlock_create_ruleset: 444,
+  landlock_restrict_self: 446,
+};
+/** These differ by architecture. */
+const NUMBERS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  x64: { mount: 165, unshare: 272, prctl: 157, setsid: 112, capget: 125, capset: 126 },
+  arm64: { mount: 40, unshare: 97, prctl: 167, setsid: 157, capget: 90, capset: 91 },
+};
+
+const NEW = { mounts: 0x0002_0000, ipc: 0x0800_0000, users: 0x1000_0000, processes: 0x2000_0000, network: 0x4000_0000 };
+
+function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly string[] {
+  const uid = process.getuid!();
+  const { terms, terminal } = options;
+  const home = env["HOME"] ?? "/";
+  completeHome(home, env["SHELL"] ?? "", uid);
+  const layout = guardLayout({
+    home,
+    uid,
+    env,
+    ours: options.ours,
+    install: [INSTALL, dirname(process.execPath)],
+    shown: options.shown,
+    terms,
+    hasTerminal: terminal !== "none",
+  });
+  const settings = {
+    terminal,
+    cwd,
+    user: uid === 0 ? "" : "1",
+    network: terms.network === false ? "" : "1",
+    namespaces: namespaces(uid, terms),
+    numbers: Object.entries({ ...UNIFIED, ...NUMBERS[process.arch] })
+      .map(([name, number]) => `${name}=${number}`)
+      .join(" "),
+    signals: signalNames().join(" "),
+    landlock: hasLandlock() ? "1" : "",
+    filter: seccompFilter() ?? "",
+    capabilities: Object.values(CAPABILITIES).join(" "),
+  };
+  const kept = Object.entries(env).filter(([name]) => !UNSET.test(name));
+  return [
+    ...Object.entries(settings).flatMap(([name, value]) => [name, String(value)]),
+    "env",
+    ...kept.map(([name, value]) => `${name}=${value}`),
+    "do",
+    ...guardSteps(layout),
+  ];
+}
+
+function namespaces(uid: number, { network }: GuardTerms): number {
+  const own = network === false ? NEW.network : 0;
+  return NEW.mounts | NEW.ipc | NEW.processes | own | (uid === 0 ? 0 : NEW.users);
+}
+
+/** By number, as perl names them. */
+function signalNames(): readonly string[] {
+  const names: string[] = [];
+  for (const [name, number] of Object.entries(os.signals)) names[number] ??= name.replace(/^SIG/, "");
+  return Array.from(names, (it) => it ?? "-");
+}
+
+let landlock: boolean | undefined;
+
+/** Abstract sockets can be closed from version 6 on. */
+function hasLandlock(): boolean {
+  landlock ??= landlockVersion() >= 6;
+  return landlock;
+}
+
+function landlockVersion(): number {
+  const ask = `my $none = 0; print syscall(${UNIFIED.landlock_create_ruleset}, $none, 0, 1)`;
+  const { stdout } = spawnSync(PERL, ["-f", "-e", ask], { encoding: "utf8", env: {} });
+  return Number.parseInt(stdout, 10) || 0;
+}
+
+/** By doing it once. */
+export function guardAbility(): GuardAbility {
+  const reason = whyNot();
+  if (reason !== undefined) return { available: false, missing: [{ layer: "guard", ...reason }] };
+  const missing: GuardAbility["missing"] = [];
+  if (!hasLandlock()) {
+    const detail = "abstract sockets of others (X, D-Bus) can be reached from inside";
+    missing.push({ layer: "landlock", reason: detail, remedy: "a kernel from 6.12 on, with landlock" });
+  }
+  if (seccompFilter() === undefined) {
+    missing.push({ layer: "seccomp", reason: `unknown on ${process.arch}: terminals can be typed into by ioctl` });
+  }
+  return { available: true, missing };
+}
+
+function whyNot(): { readonly reason: string; readonly remedy?: string } | undefined {
+  if (NUMBERS[process.arch] === undefined) return { reason: `not known for ${process.arch}` };
+  try {
+    accessSync(PERL, fs.X_OK);
+  } catch {
+    return { reason: `${PERL} is missing`, remedy: "install perl" };
+  }
+  const directory = mkdtempSync(join(tmpdir(), "sidestick-guard-"));
+  try {
+    const program = { file: "/bin/true", args: [], env: { HOME: directory, PATH: "/usr/bin:/bin" }, cwd: "/" };
+    const { file, args, env } = guarded(program, { directory, ours: [], shown: [], terms: {}, terminal: "none" });
+    const { status, stderr } = spawnSync(file, args, { env, encoding: "utf8", timeout: TRIAL_MS });
+    if (status === 0) return undefined;
+    return { reason: stderr.trim() || `a trial ended with ${status}`, remedy: REMEDY };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+const TRIAL_MS = 10_000;
+const REMEDY = "allow unprivileged user namespaces (kernel.unprivileged_userns_clone, AppArmor), Linux 5.12 or newer";
