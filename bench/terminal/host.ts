@@ -21,6 +21,7 @@ process.exitCode = await runHost(process.argv.slice(2), {
     let screens: Promise<Screens> | undefined;
     return openTerminal({
       directory,
+      ours: parts.ours,
       probe: () => (probe ??= Probe.open()),
       screens: () => (screens ??= Screens.open()),
       environment: async () => environment,

@@ -8,7 +8,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { Logger } from "../lib/logger.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { HubRequest } from "../protocol/link.ts";
+import type { GuardAbility, HubRequest } from "../protocol/link.ts";
 import type { OpenSession, Reply, SessionRequest, StartMessage } from "./hosted-session.ts";
 import { CarriedSession } from "./link/carried-session.ts";
 import { FrameSender } from "./link/frame-sender.ts";
@@ -29,6 +29,7 @@ export type HostOptions = {
   /** How long it stays without a session and without a hub. */
   readonly idleMs?: number | undefined;
   readonly spoolLimits?: SpoolLimits | undefined;
+  readonly guard?: GuardAbility | undefined;
 };
 
 type Shutdown = Extract<HubRequest, { type: "SHUTDOWN" }>["when"];
@@ -104,8 +105,9 @@ export class Host {
   }
 
   #introduction() {
-    const { hostId } = this.#options;
-    return { host_id: hostId, pid: process.pid, instance: this.#instance, sessions: [...this.#sessions.keys()] };
+    const { hostId: host_id, guard } = this.#options;
+    const sessions = [...this.#sessions.keys()];
+    return { host_id, pid: process.pid, instance: this.#instance, sessions, ...(guard === undefined ? {} : { guard }) };
   }
 
   /** Of the sessions: what each began with. */

@@ -5,9 +5,10 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createConnection } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { guardAbility } from "../host/guard/guard.ts";
 import { Host } from "../host/host.ts";
 import type { OpenSession } from "../host/hosted-session.ts";
 import type { SpoolLimits } from "../host/spool.ts";
@@ -15,23 +16,35 @@ import { createLogger, type Logger } from "../lib/logger.ts";
 import { openPeerReader } from "../server/peer.ts";
 import { LogFile } from "./log-file.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
-import { readSettings, SettingsError } from "./settings.ts";
+import { configDirectory, readSettings, SettingsError } from "./settings.ts";
 
 export const LOCAL_HOST_ID = "local";
 
+export type HostParts = {
+  readonly directory: string;
+  readonly logger: Logger;
+  /** What of Sidestick a guard hides. */
+  readonly ours: readonly string[];
+};
+
 export type HostComposition = {
-  readonly openSession: (parts: { readonly directory: string; readonly logger: Logger }) => Promise<OpenSession>;
+  readonly openSession: (parts: HostParts) => Promise<OpenSession>;
   readonly spoolLimits?: SpoolLimits | undefined;
 };
 
-type HostSettings = { readonly dataDir: string; readonly idleMs?: number | undefined };
+type HostSettings = {
+  readonly dataDir: string;
+  readonly ours: readonly string[];
+  readonly idleMs?: number | undefined;
+};
 
-const HELP = `Usage: sidestick host [--data-dir DIR] [--idle-seconds N]
+const HELP = `Usage: sidestick host [--data-dir DIR] [--idle-seconds N] [--hide DIR]...
 
 Runs sessions for the hub. \`sidestick up\` starts it by itself.
 
   --data-dir DIR      the hub's data directory
-  --idle-seconds N    ends after this long without a session and without a hub (default 60)`;
+  --idle-seconds N    ends after this long without a session and without a hub (default 60)
+  --hide DIR          what else a guard hides of Sidestick's own`;
 const ALIVE_WITHIN_MS = 2_000;
 const EXIT_WITHIN_MS = 1_000;
 
@@ -65,7 +78,7 @@ export async function runHost(argv: readonly string[], composition = PRODUCT): P
   }
 }
 
-async function serve({ dataDir, idleMs }: HostSettings, composition: HostComposition): Promise<number> {
+async function serve({ dataDir, ours, idleMs }: HostSettings, composition: HostComposition): Promise<number> {
   const directory = join(dataDir, "host");
   await makePrivateDirectory(directory);
   const logFile = new LogFile(join(dataDir, "host.log"));
@@ -74,11 +87,12 @@ async function serve({ dataDir, idleMs }: HostSettings, composition: HostComposi
   const host = await Host.start({
     directory,
     hostId: LOCAL_HOST_ID,
-    openSession: await composition.openSession({ directory, logger }),
+    openSession: await composition.openSession({ directory, logger, ours }),
     peerOf,
     logger,
     idleMs,
     spoolLimits: composition.spoolLimits,
+    guard: guardAbility(),
   });
   if (host === undefined) return alreadyRunning(directory);
   // A fault in one session must not end the shells of all others.
@@ -118,14 +132,16 @@ async function isAlive(path: string): Promise<boolean> {
 }
 
 function readHostSettings(argv: readonly string[]): HostSettings {
-  const options = { "data-dir": { type: "string" }, "idle-seconds": { type: "string" } } as const;
+  const text = { type: "string" } as const;
+  const options = { "data-dir": text, "idle-seconds": text, hide: { type: "string", multiple: true } } as const;
   const { values } = parseArgs({ args: [...argv], options, strict: true, allowPositionals: false });
   const directory = values["data-dir"] === undefined ? [] : ["--data-dir", values["data-dir"]];
-  const { dataDir } = readSettings(directory, process.env);
+  const { dataDir, auditHeads } = readSettings(directory, process.env);
+  const ours = [...new Set([dataDir, dirname(auditHeads), configDirectory(process.env), ...(values.hide ?? [])])];
   const idle = values["idle-seconds"];
-  if (idle === undefined) return { dataDir };
+  if (idle === undefined) return { dataDir, ours };
   if (!/^\d{1,6}$/.test(idle)) throw new SettingsError(`--idle-seconds is "${idle}", but should be a whole number.`);
-  return { dataDir, idleMs: Number(idle) * 1000 };
+  return { dataDir, ours, idleMs: Number(idle) * 1000 };
 }
 
 /** Whoever presses Ctrl+C in the terminal of the hub, or closes it, doesn't mean the shells. */

@@ -18,6 +18,8 @@ export type LocalHostOptions = {
   readonly logger: Logger;
   /** Node's arguments; the data directory is added. */
   readonly program?: readonly string[] | undefined;
+  /** What else of ours a guard hides. */
+  readonly hidden?: readonly string[] | undefined;
 };
 
 export type LocalHost = {
@@ -37,10 +39,11 @@ const READY_WITHIN_MS = 10_000;
 const RESTART_AFTER_MS = 1_000;
 
 /** Rejects when no host can be had; then nothing is left open. */
-export async function connectLocalHost({ dataDir, logger, program = PRODUCT }: LocalHostOptions): Promise<LocalHost> {
+export async function connectLocalHost(options: LocalHostOptions): Promise<LocalHost> {
+  const { dataDir, logger, program = PRODUCT, hidden = [] } = options;
   const path = join(dataDir, "host", "link.sock");
   if (Buffer.byteLength(path) > SOCKET_PATH_MAX) throw new Error(tooLong(dataDir));
-  const starter = new HostStarter({ dataDir, program, logger });
+  const starter = new HostStarter({ dataDir, program, logger, hidden });
   const link = new HostLink({
     path,
     logger,
@@ -105,9 +108,10 @@ class HostStarter {
     if (this.#child !== undefined) return performance.now() - this.#startedAt < READY_WITHIN_MS;
     if (this.#stopped || performance.now() - this.#startedAt < RESTART_AFTER_MS) return false;
     this.#startedAt = performance.now();
-    const { dataDir, program, logger } = this.#options;
+    const { dataDir, program, logger, hidden } = this.#options;
+    const places = ["--data-dir", dataDir, ...(hidden ?? []).flatMap((it) => ["--hide", it])];
     const log = openSync(join(dataDir, "host.log"), "a", 0o600);
-    const child = spawn(process.execPath, [...program, "--data-dir", dataDir], {
+    const child = spawn(process.execPath, [...(program ?? []), ...places], {
       detached: true,
       cwd: "/",
       stdio: ["ignore", log, log],

@@ -162,6 +162,10 @@ function defaultAuditHeads(env: Environment): string {
   return join(env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "sidestick", "audit-heads");
 }
 
+export function configDirectory(env: Environment): string {
+  return join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "sidestick");
+}
+
 function parseFlags(argv: readonly string[]): Record<string, string | undefined> {
   const names = [...NAMES.map((name) => SETTINGS[name].flag), "config"];
   const options = Object.fromEntries(names.map((name) => [name, { type: "string" as const }]));
@@ -177,7 +181,7 @@ function readConfigFile(
   given: string | undefined,
   env: Environment,
 ): { path: string; values: Record<string, unknown> } {
-  const path = given ?? join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "sidestick", "config.json");
+  const path = given ?? join(configDirectory(env), "config.json");
   let values: unknown;
   try {
     values = parseStrictJson(readFileSync(path));

@@ -11,6 +11,8 @@ import { makePrivateDirectory } from "./private-directory.ts";
 export async function openTerminals(parts: {
   readonly directory: string;
   readonly logger: Logger;
+  /** What of Sidestick a guard hides. */
+  readonly ours: readonly string[];
   /** Off only where a test compares bytes. */
   readonly redaction?: "on" | "off";
   /** Absent: as after a fresh login. */
@@ -25,6 +27,7 @@ export async function openTerminals(parts: {
   inheritNothing();
   const open = openTerminal({
     directory,
+    ours: parts.ours,
     probe,
     screens,
     redaction: parts.redaction ?? "on",

@@ -32,7 +32,7 @@ export async function runUp(argv: readonly string[], { drivers, hostProgram }: C
   let hub: RunningHub;
   let host: LocalHost | undefined;
   const ownHost: Drivers = async (parts) => {
-    host = await connectLocalHost({ ...parts, program: hostProgram });
+    host = await connectLocalHost({ ...parts, program: hostProgram, hidden: [settings.auditHeads] });
     const { driver, close } = host;
     return { drivers: [driver], close };
   };

@@ -49,6 +49,7 @@ export class OpenedTerminal {
     screens ??= Screens.open();
     const { PATH = "/usr/bin:/bin" } = process.env;
     const open = openTerminal({
+      ours: [],
       directory: await temporaryDirectory(),
       probe: () => probe!,
       screens: () => screens!,

@@ -3,7 +3,7 @@
  * no way to more rights. One way for all: `guard.pl` carries out a plan. Rules in docs/spec/guard.md.
  */
 import { spawnSync } from "node:child_process";
-import { accessSync, constants as fs, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants as fs, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { constants as os, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -70,6 +70,8 @@ function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly s
   const { terms, terminal } = options;
   const home = env["HOME"] ?? "/";
   completeHome(home, env["SHELL"] ?? "", uid);
+  // What isn't there can't be hidden, and somebody else could make it.
+  for (const path of options.ours) mkdirSync(path, { recursive: true, mode: 0o700 });
   const layout = guardLayout({
     home,
     uid,

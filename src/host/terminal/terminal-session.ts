@@ -28,6 +28,8 @@ import { Terminal } from "./terminal.ts";
 export type TerminalServices = {
   /** Private to the host; each session has a directory of its own in it while it lives. */
   readonly directory: string;
+  /** What of Sidestick a guard hides. */
+  readonly ours: readonly string[];
   readonly probe: () => Promise<Probe>;
   readonly screens: () => Promise<Screens>;
   /** Default: as after a fresh login. */
@@ -263,6 +265,7 @@ async function startTerminal(
     probe: services.probe,
     screens: services.screens,
     emit,
+    launcher: start.containment === "guard" ? { ours: services.ours, terms: start.guard ?? {} } : undefined,
     attended: start.attended ?? false,
     agentsMayAcquire: start.agents_may_acquire ?? true,
   });

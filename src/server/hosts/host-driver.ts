@@ -24,7 +24,7 @@ import type {
 } from "../../hub/ports.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { ControlChange } from "../../protocol/link.ts";
+import type { ControlChange, GuardAbility } from "../../protocol/link.ts";
 import {
   AdoptReply,
   ControlReply,
@@ -81,6 +81,10 @@ export class HostDriver implements TerminalDriver {
     return this.#link.welcome?.sessions ?? [];
   }
 
+  get guard(): GuardAbility | undefined {
+    return this.#link.welcome?.guard;
+  }
+
   get localPid(): number | undefined {
     return this.#link.welcome?.pid;
   }
@@ -100,11 +104,12 @@ export class HostDriver implements TerminalDriver {
     this.#controls.push(listener);
   }
 
-  async start({ sessionId, ownerAgentId }: Session, terms: StartTerms, intake: SessionIntake): Promise<void> {
+  async start(session: Session, terms: StartTerms, intake: SessionIntake): Promise<void> {
+    const { sessionId, ownerAgentId, containment } = session;
     const feed = this.#feed(sessionId, 0, intake);
-    const { cols, rows, attended, agentsMayAcquire: agents_may_acquire } = terms;
-    const rules = { for_agent: ownerAgentId !== undefined, attended, agents_may_acquire };
-    const start = { session_id: sessionId, cols, rows, ...rules };
+    const { agentsMayAcquire: agents_may_acquire, ...rest } = terms;
+    const rules = { for_agent: ownerAgentId !== undefined, agents_may_acquire, containment };
+    const start = { session_id: sessionId, ...rest, ...rules };
     try {
       await this.#link.request({ type: "START_INTERACTIVE_CMD", ...start });
       feed.confirm();
