@@ -45,6 +45,11 @@ export function pen(attributes: Attributes): string {
   return `\u001B[${parts.join(";")}m`;
 }
 
+/** Erasing gives a cell a colour and nothing else, and nothing else shows on an empty one. */
+function backgroundPen(attributes: Attributes): string {
+  return `\u001B[${["0", ...colour(attributes.getBgColorMode(), attributes.getBgColor(), 40)].join(";")}m`;
+}
+
 export function isPlain(attributes: Attributes): boolean {
   return attributes.fg === 0 && (attributes.bg & ~EXTENDED) === 0;
 }
@@ -78,12 +83,12 @@ function writeCells(line: IBufferLine, cols: number): string {
       continue;
     }
     if (skipped > 0) text += `\u001B[${skipped}C`;
-    const wanted = isPlain(cell) ? "" : pen(cell);
+    // A wide character in the last column would wrap.
+    const blank = characters === "" || (width === 2 && col === cols - 1);
+    const wanted = isPlain(cell) ? "" : blank ? backgroundPen(cell) : pen(cell);
     // A character without width would join the one before it: a sequence in between keeps it alone.
     if (wanted !== current || width === 0) text += wanted === "" ? "\u001B[0m" : wanted;
     current = wanted;
-    // A wide character in the last column would wrap.
-    const blank = characters === "" || (width === 2 && col === cols - 1);
     skipped = blank ? sameBlanks(line, col) : 0;
     text += blank ? `\u001B[${skipped}X` : characters;
     if (blank) col += skipped - 1;
@@ -93,11 +98,11 @@ function writeCells(line: IBufferLine, cols: number): string {
 
 /** How many empty cells of one colour begin here. */
 function sameBlanks(line: IBufferLine, from: number): number {
-  const { bg } = line.getCell(from) as Attributes;
+  const colour = backgroundPen(line.getCell(from) as Attributes);
   let to = from + 1;
   while (to < line.length) {
     const cell = line.getCell(to) as Attributes;
-    if (cell.getChars() !== "" || cell.getWidth() === 0 || cell.bg !== bg) break;
+    if (cell.getChars() !== "" || cell.getWidth() === 0 || backgroundPen(cell) !== colour) break;
     to += 1;
   }
   return to - from;
@@ -116,6 +121,6 @@ function wrap(line: IBufferLine, cols: number): string {
   const over = "-\r\u001B[X";
   if (last.getChars() !== "" && last.getWidth() <= 1) return over;
   if (last.getWidth() === 0 && last.getChars() === "" && secondHalf(line, cols - 1)) return over;
-  const erase = last.getBgColorMode() === 0 ? "\u001B[X" : `${pen(last)}\u001B[X\u001B[0m`;
+  const erase = last.getBgColorMode() === 0 ? "\u001B[X" : `${backgroundPen(last)}\u001B[X\u001B[0m`;
   return `\u001B[${cols}G-${over}\u001B[A\u001B[${cols}G${erase}\u001B[B\r`;
 }
