@@ -252,6 +252,8 @@ export class SessionDesk {
     } catch (error) {
       // The link broke again: the session runs on, and is taken up when its host is back.
       if (isRefusal(error, "host_offline") || isRefusal(error, "unknown_outcome")) return undefined;
+      // It ended while no hub was there: what it said, and its end, come as its frames.
+      if (isRefusal(error, "invalid_transition")) return undefined;
       this.#parts.logger.error("a session could not be taken up", { session: sessionId, error });
       return this.#end(session, { reason: "host_lost" });
     }

@@ -145,6 +145,22 @@ test("[SES-4, SES-9] after a restart sessions are what they were; a lost one is 
   ).toBe("200");
 });
 
+test("[SES-9, HST-6] one that ends while it is taken up has said all, and ends as it did", async () => {
+  const dataDir = await temporaryDirectory();
+  const first = await startTestHub({ dataDir });
+  const { sessionId } = await create(first, { title: "ends on restart" });
+  await eventually(async () => expect(await status(first, sessionId)).toBe("active"));
+  await first.stop();
+
+  const second = await startTestHub({ dataDir });
+
+  await eventually(async () => expect(await status(second, sessionId)).toBe("closed"));
+  const { body } = await ask(second.url, { path: `/sessions/${sessionId}`, token: first.operatorToken });
+  expect(body).toMatchObject({ reason: "exited" });
+  const { text } = await ask(second.url, { path: `/events?sessionId=${sessionId}`, token: first.operatorToken });
+  expect(text).toContain("last words");
+});
+
 test("[SES-10, WSP-1, WSP-2] sessions belong to a workspace and its limit", async () => {
   const hub = await startTestHub();
   const put = (body: object) =>

@@ -12,6 +12,7 @@ import type {
   StartTerms,
 } from "../../src/hub/ports.ts";
 import { Stick } from "../../src/host/stick.ts";
+import { AppError } from "../../src/protocol/errors.ts";
 import type { ControlChange } from "../../src/protocol/link.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import type { EventType, JsonObject } from "../../src/domain/event.ts";
@@ -92,8 +93,18 @@ export class MemoryDriver implements SessionDriver {
 
   async adopt(session: Session, known: Known, intake: SessionIntake): Promise<Adoption> {
     if (session.title === "lost on restart") return "gone";
-    this.#running.set(session.sessionId, new MemorySession(intake, known));
+    const taken = new MemorySession(intake, known);
+    if (session.title === "ends on restart") this.#lastWords(taken);
+    else this.#running.set(session.sessionId, taken);
     return "running";
+  }
+
+  /** It ended after it was taken up and before anything else could be asked; its words are on their way. */
+  #lastWords(session: MemorySession): void {
+    setTimeout(() => {
+      void session.print(Buffer.from("last words"));
+      void session.end("exited");
+    }, 50);
   }
 
   async input(sessionId: string, { bytes, by }: DriverInput): Promise<InputTaken> {
@@ -136,7 +147,7 @@ export class MemoryDriver implements SessionDriver {
 
   #get(sessionId: string): MemorySession {
     const running = this.#running.get(sessionId);
-    if (running === undefined) throw new Error(`${sessionId} does not run here`);
+    if (running === undefined) throw new AppError("invalid_transition", { detail: "The session has ended" });
     return running;
   }
 }
