@@ -104,7 +104,10 @@ class Finder {
   }
 
   get guarded(): readonly GuardedPath[] {
-    return [...this.#guarded.values()];
+    const all = [...this.#guarded.values()];
+    const hidden = all.filter((it) => it.how === "hidden" && it.kind === "directory");
+    // What is below something hidden is hidden; only what is one's own there is made.
+    return all.filter((it) => it.how === "private" || !hidden.some(({ path }) => it.path.startsWith(`${path}/`)));
   }
 
   add(guarded: GuardedPath): void {

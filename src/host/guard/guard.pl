@@ -82,6 +82,7 @@ sub take_care_of_the_rest {
   eval { build(); 1 } or do { syswrite($tell, $@); exit 1 };
   $SIG{CHLD} = "IGNORE";
   chdir "/";
+  give_up_rights();
   close $_ for $tell, *STDIN, *STDOUT, *STDERR;
   sleep 1_000_000 while 1;
 }
