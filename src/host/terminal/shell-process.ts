@@ -195,6 +195,11 @@ export class ShellProcess {
     return !this.open || unreadOutput(this.fd) === 0;
   }
 
+  /** After this, whatever was written before it has been read. */
+  readNow(): void {
+    this.#pty.readNow();
+  }
+
   /** Not while a line editor has set its own. */
   restoreLineModes(): void {
     if (this.open && this.#settings !== undefined) restoreLineModes(this.fd, this.#settings);

@@ -236,7 +236,6 @@ export class Terminal implements GateDevice {
     this.prompts.over();
   }
 
-  /** How many bytes came from it so far. */
   get received(): number {
     return this.#received;
   }
@@ -307,13 +306,14 @@ export class Terminal implements GateDevice {
   }
 
   /**
-   * A shell that has not yet woken for what was typed looks as if it were done with it: all must be read before the
-   * look, and the shell must have waited anew since.
+   * A shell that has not yet woken for what was typed looks as if it were done with it: all must be read before the look,
+   * the shell must have waited anew since, and what it wrote before that must be here.
    */
   async #lookAfterInput(): Promise<Look | undefined> {
     if (this.screen.owesAnswer) return undefined;
     const { hasReadAll } = this.shell;
     const look = await this.look();
+    this.shell.readNow();
     if (look?.waiting !== true || look.kind !== "shell") return look;
     return hasReadAll && look.switches !== this.#waitsAtInput ? look : undefined;
   }
