@@ -195,7 +195,7 @@ sub watch {
     kill $signal, $$;
     sleep 1;
   }
-  exit $signal ? 128 + $signal : $status >> 8;
+  exit($signal ? 128 + $signal : $status >> 8);
 }
 
 sub say_and_end {

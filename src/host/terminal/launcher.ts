@@ -28,6 +28,8 @@ export type Launched = Program & {
   readonly tracking: () => Tracking;
   /** It isn't the shell's own process that is started: which one is comes as the terminal's first line. */
   readonly tellsPid?: boolean;
+  /** Paths that its guard should close and could not. */
+  readonly left?: readonly string[];
 };
 
 /** `directory` is the shell's own. */

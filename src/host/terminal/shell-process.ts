@@ -50,6 +50,8 @@ export class ShellProcess {
   readonly directory: string;
   /** Resolves after the last byte and `listener.exit`. */
   readonly exited: Promise<PtyExit>;
+  /** Paths that its guard should close and could not. */
+  readonly left: readonly string[];
   readonly #pty: Pty;
   readonly #writer: PtyWriter;
   readonly #commandLine: string;
@@ -64,6 +66,7 @@ export class ShellProcess {
     this.family = launch.family;
     this.directory = directory;
     this.#tracking = started.tracking;
+    this.left = started.left;
     this.#commandLine = [launch.file, ...launch.args, ""].join("\0");
     this.#pty = started.pty;
     this.pid = started.pid;

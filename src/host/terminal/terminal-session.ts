@@ -269,6 +269,8 @@ async function startTerminal(
     attended: start.attended ?? false,
     agentsMayAcquire: start.agents_may_acquire ?? true,
   });
+  const { left } = terminal.shell;
+  if (left.length > 0) terminal.frames.event("log_line", { event: "guard_incomplete", paths: [...left] });
   void terminal.ended.then(() => rm(directory, { recursive: true, force: true }));
   return { terminal, shell };
 }
