@@ -110,7 +110,6 @@ sub build {
       my ($name, $path, $how) = @_;
       my $empty = "";
       $attribute->($slot{$name}, $empty, 0x9000, 1, 0) if $how eq "read_only";
-      $attribute->($slot{$name}, $empty, 0x9000, 0, 1) if $how eq "writable";
       kernel("move_mount", $slot{$name}, $empty, $here, $path, 4) == 0 or fail("place $path");
     }],
     tmpfs => [2, sub { kernel("mount", "tmpfs", $_[0], "tmpfs", 6, "mode=$_[1]") == 0 or fail("tmpfs $_[0]") }],

@@ -110,7 +110,7 @@ function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly s
     "env",
     ...kept.map(([name, value]) => `${name}=${value}`),
     "do",
-    ...guardSteps(layout),
+    ...guardSteps(layout).flat(),
   ];
 }
 
