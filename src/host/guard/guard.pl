@@ -6,9 +6,6 @@
 # it is read. Three processes: this one stays outside the process namespace and ends as the program did; a first one
 # inside builds what is seen there, then only takes in orphans; the last becomes the program. When any of them ends,
 # so does all that runs inside.
-use strict;
-use warnings;
-
 my ($from, @program) = @ARGV;
 my ($settings, $environment, @steps) = read_plan($from);
 my %number = map { split /=/ } split / /, $settings->{numbers};
