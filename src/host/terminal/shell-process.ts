@@ -8,7 +8,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Size } from "../../domain/session-frame.ts";
-import { launched, type LauncherName, type ShellGuard } from "./launcher.ts";
+import { launched, type Launching } from "./launcher.ts";
 import { blockedCallOfMain } from "./probe/blocked.ts";
 import { ignoresSignal, voluntarySwitches } from "./probe/processes.ts";
 import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
@@ -41,7 +41,7 @@ export type ShellOptions = {
   /** Called before the first byte. */
   readonly onNonce: (nonce: string) => void;
   /** Default: the best that this machine has, without a guard. */
-  readonly launcher?: LauncherName | ShellGuard | undefined;
+  readonly launcher?: Launching | undefined;
 };
 
 export class ShellProcess {

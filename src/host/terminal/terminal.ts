@@ -12,7 +12,7 @@ import { Stick } from "../stick.ts";
 import { BlockTracker } from "./block-tracker.ts";
 import { bootTimeMs } from "./boot-clock.ts";
 import { Frames } from "./frames.ts";
-import type { LauncherName, ShellGuard } from "./launcher.ts";
+import type { Launching } from "./launcher.ts";
 import { MODES_RESET } from "./modes-reset.ts";
 import { OutputPath } from "./output-path.ts";
 import type { Look, Probe } from "./probe/probe.ts";
@@ -35,7 +35,7 @@ export type TerminalOptions = {
   /** Private to this session; gone with it. */
   readonly directory: string;
   readonly redaction: "on" | "off";
-  readonly launcher?: LauncherName | ShellGuard | undefined;
+  readonly launcher?: Launching | undefined;
   readonly probe: () => Promise<Probe>;
   readonly screens: () => Promise<Screens>;
   readonly emit: (frame: SessionFrame) => void;
