@@ -76,6 +76,11 @@ export class ControlDesk {
     return this.#get(sessionId).present;
   }
 
+  /** Where its programs run. */
+  place(sessionId: string): Pick<SessionBirth, "containment" | "user"> {
+    return this.#get(sessionId).birth;
+  }
+
   lostAt(sessionId: string, agentId: string): LostAt | undefined {
     return this.#get(sessionId).lostAt.get(agentId);
   }
@@ -104,6 +109,7 @@ export class ControlDesk {
       payload: { ...decided, ...(note === undefined ? {} : { note }) },
     } as const;
     this.#refuseClosed(known, "grant");
+    this.#refuseOpen(known);
     await this.#parts.journal.note(sessionId, "power", [{ ...event, source: by }]);
     const person = { kind: "person", id: by.id } as const;
     const change = { type: "grant", by: person, agentId: to, leaseSeconds, expectedEpoch: epoch, attend } as const;
@@ -307,6 +313,13 @@ export class ControlDesk {
   #refuseClosed({ status, birth }: Controlled, what: string): void {
     if (status !== "closed") return;
     throw new AppError("invalid_transition", { detail: `A session that is closed can't ${what}`, id: birth.sessionId });
+  }
+
+  #refuseOpen({ birth: { workspaceId, containment } }: Controlled): void {
+    const { grant_open } = this.#parts.workspaces.get(workspaceId).settings;
+    if (containment !== "open" || grant_open === "allow") return;
+    const detail = `The workspace ${workspaceId} lets no agent drive an open session (grant_open)`;
+    throw new AppError("policy_denied", { workspaceId, setting: "grant_open", detail });
   }
 
   #driver({ birth }: Controlled): SessionDriver {
