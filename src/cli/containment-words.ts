@@ -3,11 +3,11 @@ import type { WorkspaceSession } from "../client/sidestick.ts";
 
 type Level = Pick<WorkspaceSession, "containment" | "containmentMissing" | "user">;
 
-/** In a word or two. */
+/** In a word or two; `no guard` is an open session that should have one. */
 export function levelWords({ containment, containmentMissing: missing, user }: Level): string {
   if (containment === "user") return `user ${user ?? "?"}`;
   if (missing === undefined) return containment;
-  return containment === "guard" ? "guard, not whole" : "open, no guard";
+  return containment === "guard" ? "part guard" : "no guard";
 }
 
 export function missingWords(missing: NonNullable<Level["containmentMissing"]>): string {

@@ -92,7 +92,8 @@ export class MemoryDriver implements SessionDriver {
 
   async start(session: Session, terms: StartTerms, intake: SessionIntake): Promise<void> {
     if (session.title === "refuse to start") throw new Error("asked to refuse");
-    if (session.title === "refuse with a reason") throw new AppError("kind_unavailable", { detail: "the reason" });
+    if (session.title.endsWith("refuse with a reason"))
+      throw new AppError("kind_unavailable", { detail: "the reason" });
     this.terms.set(session.sessionId, terms);
     this.#running.set(session.sessionId, new MemorySession(intake, { order: 0, cursor: 0 }, terms));
   }

@@ -12,7 +12,7 @@ import { connectLocalHost } from "../../src/main/local-host.ts";
 import { readSettings } from "../../src/main/settings.ts";
 import { leaveOpen, tokenOf } from "./hub.ts";
 
-const hostProgram = (name: string): readonly string[] => [
+export const hostProgram = (name: string): readonly string[] => [
   "--disable-warning=ExperimentalWarning",
   fileURLToPath(new URL(`../composition/${name}`, import.meta.url)),
 ];
