@@ -1,5 +1,5 @@
-import { beforeAll, describe, expect, test } from "vitest";
-import { AppError, type SidestickClient } from "../../src/client/sidestick.ts";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import type { AppError, SidestickClient } from "../../src/client/sidestick.ts";
 import { type GuardedHub, openGuardedHub } from "../support/guarded-hub.ts";
 import { canBeOrdinary, ordinaryUser } from "../support/ordinary-user.ts";
 
@@ -39,6 +39,13 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
       (error: unknown) => error as AppError,
     );
   }
+
+  /** Of the approval that a refusal raised. */
+  async function asked(call: Promise<unknown>): Promise<string> {
+    return (await refused(call)).details["approvalId"] as string;
+  }
+
+  const approve = (requestId: string) => person.approval.resolve({ requestId, status: "approved" });
 
   test("[GRD-1, GRD-3] what an agent's first command makes is guarded, and says so", async () => {
     const { conversation_id, sessionId } = await guarded();
@@ -86,13 +93,13 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
 
   test("[GRD-22] approved, the conversation's next command runs in an open session, there, under a grant", async () => {
     const { conversation_id, sessionId: before, cwd } = await guarded();
-    const { approvalId } = (await refused(run(conversation_id, "sudo id"))).details;
+    const requestId = await asked(run(conversation_id, "sudo id"));
 
-    const approval = await person.approval.resolve({ requestId: String(approvalId), status: "approved" });
-    const where = await run(conversation_id, "pwd; ls -d $OLDPWD; ps -o ppid= $$ | tr -d ' '");
+    const approval = await approve(requestId);
+    const where = await run(conversation_id, "pwd");
 
     const { sessionId } = approval.result as { sessionId: string };
-    expect(where).toMatchObject({ workspace_session_id: sessionId, cwd });
+    expect(where).toMatchObject({ workspace_session_id: sessionId, output: `${cwd}\n` });
     expect((await agent.approval.get({ requestId: approval.requestId })).result).toEqual({ sessionId });
     expect(await person.session.get({ sessionId })).toMatchObject({
       containment: "open",
@@ -107,17 +114,16 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
       lease_seconds: 600,
     });
     expect((await person.session.get({ sessionId: before })).status).toBe("active");
-    expect((await run(conversation_id, "sudo -n true")).exit_code).toEqual(expect.any(Number));
+    expect((await run(conversation_id, "sudo --version")).exit_code).toBe(0);
   });
 
   test("[GRD-22] a command that comes while the session is being opened runs in it", async () => {
     const { conversation_id } = await guarded();
-    const { approvalId } = (await refused(run(conversation_id, "sudo id"))).details;
-    const requestId = String(approvalId);
+    const requestId = await asked(run(conversation_id, "sudo id"));
     const { eventCursor: after } = await agent.snapshot.get();
 
     const decided = agent.event.list({ after, types: ["approval_decision"], waitMs: WAIT_MS });
-    const resolved = person.approval.resolve({ requestId, status: "approved" });
+    const resolved = approve(requestId);
     const [event] = await decided;
     const { workspace_session_id } = await run(conversation_id, "true");
 
@@ -125,17 +131,30 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
     await resolved;
   });
 
+  test("[GRD-22, HTP-9] the same request under the same key runs once it is approved", async () => {
+    const { conversation_id } = await guarded();
+    const request = { conversation_id, command: "sudo --version", wait_ms: WAIT_MS };
+    const key = { idempotencyKey: "again" };
+    const requestId = await asked(agent.pty.exec_block(request, key));
+    await approve(requestId);
+
+    const ran = await agent.pty.exec_block(request, key);
+    const again = await agent.pty.exec_block(request, key);
+
+    expect([ran.exit_code, again.block_id]).toEqual([0, ran.block_id]);
+  });
+
   test("[GRD-22] rejected, nothing changes; a second approval finds the conversation elsewhere", async () => {
     const { conversation_id, sessionId } = await guarded();
-    const ask = async (command: string) => String((await refused(run(conversation_id, command))).details["approvalId"]);
+    const ask = (command: string) => asked(run(conversation_id, command));
     const no = await ask("sudo id");
     await person.approval.resolve({ requestId: no, status: "rejected" });
     expect((await run(conversation_id, "true")).workspace_session_id).toBe(sessionId);
     const [sudo, su] = [await ask("sudo id"), await ask("su")];
     expect([sudo === no, sudo === su]).toEqual([false, false]);
 
-    await person.approval.resolve({ requestId: sudo, status: "approved" });
-    const late = await refused(person.approval.resolve({ requestId: su, status: "approved" }));
+    await approve(sudo);
+    const late = await refused(approve(su));
 
     expect(late.code).toBe("approval_stale");
     expect((await person.approval.get({ requestId: su })).status).toBe("pending");
@@ -143,8 +162,8 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
 
   test("[GRD-22] when the open session ends, the conversation is in the guard again", async () => {
     const { conversation_id, sessionId: before } = await guarded();
-    const { approvalId } = (await refused(run(conversation_id, "sudo id"))).details;
-    const { result } = await person.approval.resolve({ requestId: String(approvalId), status: "approved" });
+    const requestId = await asked(run(conversation_id, "sudo id"));
+    const { result } = await approve(requestId);
     const { sessionId } = result as { sessionId: string };
 
     await person.session.close({ sessionId });
@@ -177,4 +196,15 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
     expect(refusal.details["approvalId"]).toBeUndefined();
     expect((await person.approval.list()).filter((it) => it.sessionId === sessionId)).toEqual([]);
   });
+});
+
+test.runIf(process.getuid?.() === 0)("[GRD-15] where the host is root nothing is refused (needs root)", async () => {
+  const hub = await openGuardedHub();
+  onTestFinished(hub.end);
+  const run = { conversation_id: "root", command: "sudo --version", wait_ms: WAIT_MS };
+
+  const { exit_code, workspace_session_id: sessionId } = await hub.agent.pty.exec_block(run);
+
+  expect(exit_code).toBe(0);
+  expect((await hub.person.session.get({ sessionId })).containment).toBe("guard");
 });

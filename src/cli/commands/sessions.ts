@@ -117,8 +117,8 @@ function columns(short: (id: string) => string) {
     { title: "KIND", value: (it: WorkspaceSession) => it.kind },
     { title: "STATUS", value: (it: WorkspaceSession) => it.status },
     { title: "AGE", value: (it: WorkspaceSession) => ageOf(it.createdAt) },
-    { title: "LEVEL", value: levelWords },
     { title: "DRIVES", value: driverOf, shrinks: true },
+    { title: "LEVEL", value: levelWords },
     { title: "WORKSPACE", value: (it: WorkspaceSession) => it.workspaceId, shrinks: true },
     { title: "TITLE", value: (it: WorkspaceSession) => it.title, shrinks: true },
   ];
