@@ -160,6 +160,18 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
     expect((await person.approval.get({ requestId: su })).status).toBe("pending");
   });
 
+  test("[GRD-19, GRD-22] a session that can't be opened is told to who approved; it can be asked for again", async () => {
+    const { conversation_id, sessionId, cwd } = await guarded();
+    const requestId = await asked(run(conversation_id, "sudo id"));
+    await run(conversation_id, `rmdir ${cwd}`);
+
+    const failed = await refused(approve(requestId));
+
+    expect([failed.code, failed.message]).toEqual(["kind_unavailable", "cwd is no directory on this host"]);
+    expect((await run(conversation_id, "cd")).workspace_session_id).toBe(sessionId);
+    expect(await asked(run(conversation_id, "sudo id"))).not.toBe(requestId);
+  });
+
   test("[GRD-22] when the open session ends, the conversation is in the guard again", async () => {
     const { conversation_id, sessionId: before } = await guarded();
     const requestId = await asked(run(conversation_id, "sudo id"));

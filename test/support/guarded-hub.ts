@@ -46,14 +46,8 @@ export async function openGuardedHub(as?: RunsAs): Promise<GuardedHub> {
     await takeDown(dataDir);
     await rm(base, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   };
-  return {
-    url,
-    home,
-    dataDir,
-    agent: await clientOf("agent"),
-    person: await clientOf("operator"),
-    end,
-  };
+  const [agent, person] = await Promise.all([clientOf("agent"), clientOf("operator")]);
+  return { url, home, dataDir, agent, person, end };
 }
 
 function parentsOfFish(home: string): string[] {
