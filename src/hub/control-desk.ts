@@ -13,6 +13,7 @@ import type { ControlChange } from "../protocol/link.ts";
 import { Attendance } from "./attendance.ts";
 import { follow, type Journal } from "./journal.ts";
 import type { ControlAnswer, SessionDriver } from "./ports.ts";
+import { agentsMayAcquire } from "./session-birth.ts";
 import { woken } from "./woken.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
@@ -96,6 +97,15 @@ export class ControlDesk {
     if (by.kind !== "agent" || (mode === "AGENT" && holder?.id === by.id)) return;
     if (!held && !attended && intent === "WAIT") return;
     throw new AppError("control_refused", { epoch, holder: holder === null ? null : { ...holder } });
+  }
+
+  /** Whether the gate, as far as is known here, would let this actor act and nobody has it pause. */
+  mayAct(sessionId: string, by: Actor): boolean {
+    const known = this.#get(sessionId);
+    const { mode, holder, intent } = known.present;
+    if (by.kind !== "agent") return true;
+    if (mode !== "AGENT") return this.#isFree(known);
+    return intent === "WAIT" && (holder === null || holder.id === by.id);
   }
 
   /** A person's decision is stored before it has an effect. */
@@ -285,7 +295,7 @@ export class ControlDesk {
   #isFree({ present, birth }: Controlled): boolean {
     const { mode, intent, agentStatus } = present;
     const isTaken = mode === "AGENT" || isInteractive(present) || intent !== "WAIT" || agentStatus === "PAUSED";
-    return !isTaken && this.#parts.workspaces.get(birth.workspaceId).settings.agents_may_acquire;
+    return !isTaken && agentsMayAcquire(this.#parts.workspaces.get(birth.workspaceId).settings, birth);
   }
 
   /** Until the gate knows: somebody may come while it is told that the last one left. */

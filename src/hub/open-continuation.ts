@@ -30,7 +30,7 @@ const RULE = "needs_open";
 const LEASE_SECONDS = 600;
 /** What a person reads at a glance, and in full. */
 const TITLE_LENGTH = 200;
-const COMMAND_LENGTH = 8_000;
+const COMMAND_LENGTH = 4_000;
 
 export class OpenContinuation {
   readonly #parts: OpenContinuationParts;
@@ -56,8 +56,8 @@ export class OpenContinuation {
   async refuseRights(session: Session, command: string, by: Actor, { guard }: SessionDriver): Promise<void> {
     if (session.containment !== "guard" || guard?.gains_rights === true) return;
     const program = needsRights(command);
-    if (program === undefined) return;
-    this.#parts.control.refuseUnlessDriving(session.sessionId, by);
+    // Who may not act at all hears that from the gate.
+    if (program === undefined || !this.#parts.control.mayAct(session.sessionId, by)) return;
     const reason = `${program} can't gain rights inside the guard of this host`;
     throw new AppError(RULE, { program, reason, ...(await this.#wayOut({ session, command, program, reason }, by)) });
   }

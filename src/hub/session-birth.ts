@@ -56,6 +56,14 @@ function ownerOf(asked: string | undefined, by: Actor): string | undefined {
   throw new AppError("forbidden", { detail: "An agent can't start a session for another agent" });
 }
 
+/** Whether agents take control by themselves where nobody attends or holds it. */
+export function agentsMayAcquire(
+  settings: WorkspaceSettings,
+  { containment }: Pick<SessionBirth, "containment">,
+): boolean {
+  return settings.agents_may_acquire && (containment !== "open" || settings.grant_open === "allow");
+}
+
 export function guardTerms(settings: WorkspaceSettings): GuardTerms {
   const { guard_hidden, guard_shown, guard_read_only, guard_writable, guard_network } = settings;
   return {

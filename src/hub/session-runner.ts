@@ -11,7 +11,7 @@ import { openIntake } from "./intake.ts";
 import type { Journal } from "./journal.ts";
 import { type OutputDesk, OutputHole } from "./output-desk.ts";
 import type { Adoption, SessionDriver, SessionIntake, StartTerms, TerminalDriver } from "./ports.ts";
-import { guardTerms } from "./session-birth.ts";
+import { agentsMayAcquire, guardTerms } from "./session-birth.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
 export type ExitFrame = Extract<SessionFrame, { kind: "exit" }>;
@@ -157,11 +157,10 @@ export class SessionRunner {
   #termsOf(session: Session): StartTerms {
     const { settings } = this.#parts.workspaces.get(session.workspaceId);
     const { containment, user, interactive } = session;
-    const forAgents = containment !== "open" || settings.grant_open === "allow";
     return {
       ...startSizeOf(session),
       attended: interactive,
-      agentsMayAcquire: settings.agents_may_acquire && forAgents,
+      agentsMayAcquire: agentsMayAcquire(settings, session),
       ...(user === undefined ? {} : { user }),
       ...(containment === "guard" ? { guard: guardTerms(settings) } : {}),
     };

@@ -139,6 +139,9 @@ test("[GRD-4] a workspace can forbid it: no grant, nobody by itself, and none is
   expect(await codeOf(person.control.grant(grant))).toBe("policy_denied");
   expect(await codeOf(person.control.release(grant))).toBe("policy_denied");
   expect((await started(sessionId)).agentsMayAcquire).toBe(false);
+  const free = await person.session.create(TERMINAL);
+  await started(free.sessionId);
+  expect(await codeOf(agent.session.input({ sessionId: free.sessionId, data: "x" }))).toBe("control_refused");
   expect(await codeOf(agent.session.create(TERMINAL))).toBe("policy_denied");
   expect((await person.event.list({ sessionId, types: ["control_handoff"] })).length).toBe(0);
 });

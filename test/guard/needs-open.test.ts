@@ -189,10 +189,20 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
     const told = await refused(run(conversation_id, "sudo id", person));
     await person.control.take({ sessionId });
     const stranger = await refused(run(conversation_id, "sudo id"));
+    await person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+    const stopped = await refused(run(conversation_id, "sudo id"));
 
     expect([told.code, told.details["approvalId"]]).toEqual(["needs_open", undefined]);
-    expect(stranger.code).toBe("control_refused");
+    expect([stranger.code, stopped.code]).toEqual(["control_refused", "stopped"]);
     expect((await person.approval.list()).filter((it) => it.sessionId === sessionId)).toEqual([]);
+  });
+
+  test("[GRD-22] an agent that has control by a grant asks, too", async () => {
+    const { conversation_id, sessionId } = await guarded();
+    await person.control.take({ sessionId });
+    await person.control.grant({ sessionId, lease_seconds: 60 });
+
+    expect(await asked(run(conversation_id, "sudo id"))).toEqual(expect.any(String));
   });
 
   test("[GRD-4, GRD-22] where agents may not drive open sessions, no way out is offered", async () => {
