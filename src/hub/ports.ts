@@ -241,6 +241,8 @@ export type StartTerms = Size & {
   readonly attended?: boolean;
   /** Where nobody attends or holds, agents take control by themselves. Absent: they do. */
   readonly agentsMayAcquire?: boolean;
+  /** Absent: the home. */
+  readonly cwd?: string | undefined;
   /** With containment `user`: whose account. */
   readonly user?: string | undefined;
   /** With containment `guard`: what the workspace adds to it. */

@@ -4,6 +4,7 @@ import { AGENT_STATUSES, HANDOFF_REASONS, INTENTS, SAFE_POINT_ACTIONS } from "..
 import { AnyId, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
 import { WAIT_BUDGET_MS } from "./pty-shapes.ts";
+import { Containment } from "./sessions.ts";
 
 const actor = z.object({ kind: z.enum(["person", "agent"]), id: z.string() });
 
@@ -21,6 +22,8 @@ export const Control = z.object({
   granted_by: z.string().nullable(),
   requested_by: z.object({ agent_id: z.string(), reason: z.string(), requested_at: Timestamp }).nullable(),
   handback_note: z.string().nullable(),
+  containment: Containment,
+  warning: z.string().optional().meta({ description: "With a grant of a session that isn't guarded: what that means" }),
   changed: z
     .object({
       from_cursor: z.int(),
@@ -86,7 +89,7 @@ export const controlOperations = {
         .default(false)
         .meta({ description: "Make the session interactive by this; without it a grant needs one that is" }),
     }),
-    errors: [...usual, "stale_epoch"],
+    errors: [...usual, "stale_epoch", "policy_denied"],
   }),
   "control.renew": defineOperation({
     ...agentic,
@@ -112,7 +115,7 @@ export const controlOperations = {
     path: "/sessions/{sessionId}/control/release",
     input: bySession.extend({ note, lease_seconds: lease_seconds.optional(), agent_id }),
     roles: ["operator", "agent"],
-    errors: [...usual, "stale_epoch", "control_refused", "stopped", "paused", "lease_expired"],
+    errors: [...usual, "stale_epoch", "control_refused", "stopped", "paused", "lease_expired", "policy_denied"],
     tool: true,
   }),
   "control.request": defineOperation({

@@ -20,8 +20,11 @@ test("[SES-14] the published names stay", () => {
       "controllerId",
       "interactive",
       "containment",
+      "containmentMissing",
+      "user",
       "title",
       "reason",
+      "detail",
     ].sort(),
   );
   expect(Object.keys(WorkspaceEvent.shape)).toEqual([
@@ -54,6 +57,8 @@ test("[SES-14] the published names stay", () => {
       "resolvedAt",
       "rule",
       "requestedBy",
+      "containment",
+      "result",
     ].sort(),
   );
   expect(WorkspaceKind.options).toEqual(["terminal", "browser", "file", "desktop"]);

@@ -187,6 +187,7 @@ async function answered(
 function told(terminal: Terminal, state: Control, json: boolean | undefined): number {
   if (json === true) terminal.printJson(state);
   else terminal.print(printable(`drives: ${driverWords(state)}`));
+  if (state.warning !== undefined && json !== true) terminal.note(printable(`sidestick: ${state.warning}`));
   return EXIT.ok;
 }
 

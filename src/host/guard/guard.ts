@@ -152,7 +152,7 @@ export function guardAbility(): GuardAbility {
   if (seccompFilter() === undefined) {
     missing.push({ layer: "seccomp", reason: `unknown on ${process.arch}: terminals can be typed into by ioctl` });
   }
-  return { available: true, missing };
+  return { available: true, missing, gains_rights: process.getuid!() === 0 };
 }
 
 function whyNot(): { readonly reason: string; readonly remedy?: string } | undefined {
