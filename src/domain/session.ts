@@ -35,6 +35,8 @@ export type SessionBirth = {
   readonly interactive: boolean;
   readonly containment: Containment;
   readonly title: string;
+  /** Of a fresh shell: beside which session it was opened. */
+  readonly besideSessionId?: string;
 };
 
 export type Session = SessionBirth & {

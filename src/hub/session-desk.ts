@@ -33,6 +33,9 @@ export type SessionDeskParts = {
   readonly newId: () => string;
 };
 
+/** Where a session is opened: beside another, in this directory. */
+export type Beside = { readonly sessionId: string; readonly cwd: string | undefined };
+
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
   readonly #runner: SessionRunner;
@@ -68,17 +71,23 @@ export class SessionDesk {
     }
   }
 
-  async create(config: ParsedInput<"session.create">, by: Actor): Promise<Session> {
+  async create(config: ParsedInput<"session.create">, by: Actor, beside?: Beside): Promise<Session> {
     const workspace = this.#parts.workspaces.get(config.workspaceId);
     const driver = this.#runner.driver(config.kind, workspace.hostId);
     if (!driver.online) throw new AppError("host_offline", { hostId: driver.hostId });
-    const birth: SessionBirth = { sessionId: this.#parts.newId(), ...birthOf(config, by), hostId: driver.hostId };
+    const place = beside === undefined ? {} : { besideSessionId: beside.sessionId };
+    const birth: SessionBirth = {
+      sessionId: this.#parts.newId(),
+      ...birthOf(config, by),
+      hostId: driver.hostId,
+      ...place,
+    };
     const created = await this.#births.run(config.workspaceId, async () => {
       this.#refuseOverLimit(config.workspaceId, workspace.limits.maxSessions);
       await this.#record(birth.sessionId, by, () => ({ type: "create", birth }));
       return this.get(birth.sessionId);
     });
-    this.#settle(birth.sessionId, this.#activate(created));
+    this.#settle(birth.sessionId, this.#activate(created, beside?.cwd));
     return created;
   }
 
@@ -213,10 +222,10 @@ export class SessionDesk {
     }
   }
 
-  async #activate(session: Session): Promise<void> {
+  async #activate(session: Session, cwd: string | undefined): Promise<void> {
     const host: Actor = { kind: "host", id: session.hostId };
     try {
-      await this.#runner.start(session);
+      await this.#runner.start(session, cwd);
       await this.#record(session.sessionId, host, () => ({ type: "activate" }));
     } catch (error) {
       this.#parts.logger.warn("a session did not start", { session: session.sessionId, error });

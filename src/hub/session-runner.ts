@@ -73,12 +73,12 @@ export class SessionRunner {
   }
 
   /** Rejects when it did not start; then it doesn't run. */
-  async start(session: Session): Promise<void> {
+  async start(session: Session, cwd?: string): Promise<void> {
     const driver = this.driverOf(session);
     try {
       const { intake } = await this.#intake(session);
       await withinMs(
-        driver.start(session, this.#termsOf(session), intake),
+        driver.start(session, { ...this.#termsOf(session), ...(cwd === undefined ? {} : { cwd }) }, intake),
         START_MS,
         "the host did not start it in time",
       );

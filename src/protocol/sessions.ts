@@ -22,6 +22,7 @@ export const WorkspaceSession = z.object({
   interactive: z.boolean(),
   containment: z.enum(["guard", "user", "open"]),
   title: z.string(),
+  besideSessionId: z.string().optional().meta({ description: "Of a fresh shell: beside which session it was opened" }),
   reason: z.string().optional(),
 });
 export type WorkspaceSession = z.infer<typeof WorkspaceSession>;
