@@ -54,6 +54,7 @@ export const UNTRUSTED_REASONS = [
   "no_report",
   "incomplete",
   "debug_trap",
+  "overridden",
   "functions_unseen",
 ] as const;
 export type UntrustedReason = (typeof UNTRUSTED_REASONS)[number];

@@ -21,6 +21,7 @@ test("[SES-14] the published names stay", () => {
       "interactive",
       "containment",
       "title",
+      "besideSessionId",
       "reason",
     ].sort(),
   );
@@ -109,6 +110,7 @@ test("[HTP-1] routes and tools stay where clients look for them", () => {
     "POST /sessions/{sessionId}/control/grant 200",
     "POST /sessions/{sessionId}/control/renew 200 control_renew",
     "POST /sessions/{sessionId}/control/take 200",
+    "GET /sessions/{sessionId}/control/changes 200",
     "POST /sessions/{sessionId}/control/release 200 control_release",
     "POST /sessions/{sessionId}/control/request 200 control_request",
     "POST /sessions/{sessionId}/control/decline 200",

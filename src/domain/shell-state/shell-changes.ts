@@ -14,7 +14,9 @@ export type ShellChange = {
 export function shellChanges(before: ShellState, after: ShellState): readonly ShellChange[] {
   const was = byKey(before.things);
   const is = byKey(after.things);
-  const changes = [...new Set([...was.keys(), ...is.keys()])]
+  // Of what wasn't told nobody knows that it is gone.
+  const known = after.complete ? [...was.keys(), ...is.keys()] : is.keys();
+  const changes = [...new Set(known)]
     .filter((key) => was.get(key)?.value !== is.get(key)?.value)
     .map((key) => changeOf(was.get(key), is.get(key)));
   return [...changes, ...hashedElsewhere(after)].map(shown).toSorted(byKind);

@@ -55,7 +55,7 @@ const READERS: Readonly<Record<ToldShell, (section: Section, before: string) => 
     ...all("function", bashFunctions(section("names"), section("functions"))),
     ...all("alias", defined(section("aliases"), ALIAS)),
     ...all("trap", traps(section("traps"))),
-    { kind: "path", name: "PATH", value: section("path") },
+    ...all("path", pathOf(section("path"))),
     ...all("prompt", defined(section("prompt"), DECLARED).map(withoutMarks)),
     ...all("option", section("options").split(":").filter(Boolean).map(on)),
     ...all("option", defined(section("builtins"), /^enable -n (?<name>.+)(?<value>)$/).map(disabled)),
@@ -69,7 +69,7 @@ const READERS: Readonly<Record<ToldShell, (section: Section, before: string) => 
     ...all("alias", pairs(section("galiases"), unquoted).map(prefixed("-g "))),
     ...all("alias", pairs(section("saliases"), unquoted).map(prefixed("-s "))),
     ...all("trap", traps(section("traps"))),
-    { kind: "path", name: "PATH", value: section("path") },
+    ...all("path", pathOf(section("path"))),
     ...all("prompt", pairs(section("prompt"), unquoted)),
     ...all("option", pairs(section("options"), unquoted).filter(isOn)),
     ...all("option", section("builtins").split("\n").filter(Boolean).map(on).map(disabled)),
@@ -87,7 +87,7 @@ const READERS: Readonly<Record<ToldShell, (section: Section, before: string) => 
   dash: (section, before) => [
     ...all("alias", defined(section("aliases"), ALIAS)),
     ...all("trap", traps(before)),
-    { kind: "path", name: "PATH", value: section("path") },
+    ...all("path", pathOf(section("path"))),
     ...all(
       "prompt",
       ["PS1", "PS2", "PS4"].map((name) => withoutMarks({ name, value: section(name) })),
@@ -103,7 +103,7 @@ const HASHED: Readonly<Partial<Record<ToldShell, (text: string) => ShellState["h
 };
 
 const ALIAS = /^(?:alias (?:-- )?)?(?<name>[^=]+)=(?<value>[^]*)$/;
-const DECLARED = /^(?:declare|export|typeset)(?: -\S+)* (?<name>\w+)(?:=(?<value>[^]*))?$/;
+const DECLARED = /^(?:declare|export|typeset)(?: -\S+)* (?<name>\w+)(?: \w+)?(?:=(?<value>[^]*))?$/;
 const TRAP = /^trap -- (?<value>[^]*) (?:SIG)?(?<name>\S+)$/;
 const KEY = /^(?<name>"(?:[^"\\]|\\.)*"):? (?<value>.*)$/;
 const ZSH_BINDING =
@@ -126,6 +126,10 @@ function matched(text: string, pattern: RegExp): readonly Named[] {
     const { name, value } = pattern.exec(line)?.groups ?? {};
     return name === undefined ? [] : [{ name: unquoted(name), value: unquoted(value ?? "") }];
   });
+}
+
+function pathOf(value: string): readonly Named[] {
+  return value === "" ? [] : [{ name: "PATH", value }];
 }
 
 /** A line with the name, a line with the value. */

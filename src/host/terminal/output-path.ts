@@ -71,6 +71,11 @@ export class OutputPath {
     }
   }
 
+  /** The shell is asked something by us: for everybody else it is at its prompt. */
+  get isAside(): boolean {
+    return this.#aside !== undefined;
+  }
+
   /** What comes from now on is kept back. */
   setAside(aside: Aside): void {
     this.settle();

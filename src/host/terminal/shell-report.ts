@@ -119,5 +119,6 @@ function doubtOf(family: ToldShell, before: ShellState, after: ShellState): Untr
   // It ran before each step of the report, and could have told another.
   const runsInside = family === "zsh" || has("option", "functrace") || has("option", "extdebug");
   if (has("trap", "DEBUG") && runsInside) return "debug_trap";
+  if (family === "zsh" && (has("function", "trap") || has("option", "builtin trap"))) return "overridden";
   return family === "dash" ? "functions_unseen" : undefined;
 }

@@ -6,8 +6,7 @@ import { existsSync } from "node:fs";
 import { type Actor, SYSTEM } from "../../domain/actor.ts";
 import type { JsonObject } from "../../domain/event.ts";
 import type { SessionFrame, Size } from "../../domain/session-frame.ts";
-import type { GateDevice } from "../gate.ts";
-import { Gate } from "../gate.ts";
+import { Gate, type GateDevice } from "../gate.ts";
 import { Stick } from "../stick.ts";
 import { BlockTracker } from "./block-tracker.ts";
 import { bootTimeMs } from "./boot-clock.ts";
@@ -305,7 +304,8 @@ export class Terminal implements GateDevice {
       look: () => this.#lookAfterInput(),
       activity: () => `${this.#received} ${this.gate.inputs}`,
       place: () => ({ cursor: this.frames.cursor, inputs: this.gate.inputs }),
-      atKnownPrompt: () => this.atShell && this.prompts.present?.shell === true && this.shell.atPrompt,
+      atKnownPrompt: () =>
+        this.atShell && this.prompts.present?.shell === true && (this.path.isAside || this.shell.atPrompt),
       onShell: (syscall) => this.#shellWaits(syscall),
     });
   }

@@ -185,7 +185,7 @@ export class HostDriver implements TerminalDriver {
   async changes(sessionId: string): Promise<ShellChanges> {
     const { fields, body } = await this.#ask("CHANGES", sessionId);
     const changes: unknown = JSON.parse(Buffer.from(body).toString());
-    return read(ShellChanges, { ...(fields as JsonObject), changes });
+    return read(ShellChanges, { ...fields, changes });
   }
 
   async screen(sessionId: string): Promise<ScreenText> {

@@ -4,7 +4,7 @@
  * docs/spec/guard.md.
  */
 import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToldShell } from "../../../domain/shell-state/shell-state.ts";
 import type { ShellFamily } from "./family.ts";
@@ -24,29 +24,43 @@ export function isToldShell(family: ShellFamily): family is ToldShell {
   return family !== "other";
 }
 
-/** The program by which a shell tells how it began. */
-export async function stateProgram(shell: ToldShell, directory: string): Promise<string> {
-  return programOf(shell, join(directory, BEGINNING), (await script(shell)).replaceAll(/^#asked:.*\n/gm, ""));
+/** Writes the program by which a shell tells how it began. */
+export async function prepareState(shell: ToldShell, directory: string): Promise<void> {
+  const told = join(directory, BEGINNING);
+  const text = (await script(shell)).replaceAll(/^#asked:.*\n/gm, "");
+  await writeFile(join(directory, "state"), programOf(shell, told, text), { mode: 0o600 });
+  for (const path of filesOf(shell, told)) await writeFile(path, "", { mode: 0o600 });
+}
+
+/** They are there before the shell writes: as it makes files, others could read them. zsh tells its traps apart. */
+function filesOf(shell: ToldShell, told: string): readonly string[] {
+  return shell === "zsh" ? [told, `${told}-traps`] : [told];
 }
 
 /** How it began, if it has told that. */
 export function takeBeginning(directory: string): string | undefined {
-  return takeAnswer(join(directory, BEGINNING));
+  return takeWhole(join(directory, BEGINNING));
+}
+
+function takeWhole(path: string): string | undefined {
+  const [told, traps] = [takeAnswer(path), takeAnswer(`${path}-traps`)];
+  return told === undefined || traps === undefined ? told : `${told}\0traps\0${traps.replaceAll("\0", " ")}`;
 }
 
 export async function inquiryOf(shell: ToldShell, directory: string): Promise<Inquiry> {
   const asked = (await script(shell)).replaceAll(/^#asked:/gm, "");
   const answer = join(directory, ANSWER);
-  rmSync(answer, { recursive: true, force: true });
-  writeAnew(join(directory, QUESTION), `${shell === "fish" ? FISH_ASKED : ""}${programOf(shell, answer, asked)}`);
+  for (const path of filesOf(shell, answer)) writeAnew(path, "");
   const line = LINES[shell](directory);
+  const program = programOf(shell, answer, asked);
+  writeAnew(join(directory, QUESTION), shell === "fish" ? `${FISH_ASKED}${FISH_FORGETS(line)}${program}` : program);
   const typed = shell === "fish" ? pasted(line) : line;
   return {
     line,
     typed: Buffer.from(`${typed}\r`),
     answer: () => {
       rmSync(join(directory, QUESTION), { recursive: true, force: true });
-      return takeAnswer(answer);
+      return takeWhole(answer);
     },
   };
 }
@@ -62,17 +76,23 @@ const ANSWER_MAX = 1024 * 1024;
  */
 const LINES: Readonly<Record<ToldShell, (directory: string) => string>> = {
   bash: () => String.raw` (__ss_c=$? __ss_o=$SHELLOPTS:$BASHOPTS POSIXLY_CORRECT=1;\. "$__ss"/ask)`,
+  // Its traps aren't those of its subshell. Whether `trap` is a function is known by then.
   zsh: () => {
-    const special = (name: string): string => `\${\${(M)\${(t)${name}}:#*special*}:?}`;
-    const functions = `("\${(@kv)functions}")`;
-    const known = `__ss_t=${special("functions")}${special("dis_functions")} __ss_f=${functions}`;
-    return String.raw` (__ss_c=$? ${known} dis_functions=${functions};\. "$__ss"/ask)`;
+    const known = (name: string): string => `("\${(@kv)${name}}")`;
+    const own = ["options", "functions", "dis_functions"].map((name) => `\${\${(M)\${(t)${name}}:#*special*}:?}`);
+    const before = `__ss_t=${own.join("")} __ss_o=${known("options")} options[aliases]=off`;
+    const asking = String.raw`(${before} __ss_f=${known("functions")} dis_functions=${known("functions")};\. "$__ss"/ask)`;
+    const status = "${${(M)options[errexit]:#off}:+$__ss_c}";
+    return String.raw` __ss_c=$?;${asking};\trap >|"$__ss"/told-traps;(\exit ${status})`;
   },
   fish: (directory) => ` builtin source ${fishQuoted(join(directory, QUESTION))}`,
   dash: () => String.raw` \. "$__ss"/ask`,
 };
 
 const FISH_ASKED = "builtin set -l __ss_c $status\n";
+/** A line with a space before it stays until the next one. */
+const FISH_FORGETS = (line: string): string =>
+  `builtin history delete --exact --case-sensitive -- ${fishQuoted(line.trimStart())} 2>/dev/null\n`;
 
 function programOf(shell: ToldShell, to: string, text: string): string {
   // An assignment alone is a command that succeeds.
@@ -101,9 +121,9 @@ function takeAnswer(path: string): string | undefined {
     return undefined;
   }
   try {
-    const { size, uid } = fstatSync(fd);
-    const isOurs = fstatSync(fd).isFile() && uid === process.getuid!();
-    return isOurs && size <= ANSWER_MAX ? readFileSync(fd, "utf8") : undefined;
+    const status = fstatSync(fd);
+    const isOurs = status.isFile() && status.uid === process.getuid!();
+    return isOurs && status.size > 0 && status.size <= ANSWER_MAX ? readFileSync(fd, "utf8") : undefined;
   } finally {
     closeSync(fd);
     rmSync(path, { recursive: true, force: true });

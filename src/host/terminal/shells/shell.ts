@@ -7,7 +7,7 @@
 import { mkdir, readFile, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { familyOf, type ShellFamily } from "./family.ts";
-import { isToldShell, stateProgram } from "./inquiry.ts";
+import { isToldShell, prepareState } from "./inquiry.ts";
 import { fishQuoted, posixQuoted } from "./quoting.ts";
 
 export type { ShellFamily } from "./family.ts";
@@ -36,7 +36,7 @@ export async function prepareShell(options: ShellOptions): Promise<ShellLaunch> 
   const { directory } = options;
   if (isToldShell(family)) {
     await writeFile(join(directory, "key"), `${options.nonce}\n`, { mode: 0o600 });
-    await writeFile(join(directory, "state"), await stateProgram(family, directory), { mode: 0o600 });
+    await prepareState(family, directory);
   }
   return { family, file: options.shell, ...(await PREPARE[family](options)) };
 }

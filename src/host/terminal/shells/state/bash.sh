@@ -3,6 +3,7 @@
 # with #asked: are left out at the start of a shell, for it must not take long.
 # From the line that reads it: __ss_c, the last status; __ss_o, the options.
 \exec >|"$__ss_to" 2>/dev/null </dev/null
+\set +e
 \export -f builtin
 \export -f command_not_found_handle
 \export -f
@@ -10,7 +11,7 @@
 \unset -f command_not_found_handle || \exit "$__ss_c"
 # Disabled, it would be looked for in PATH, or where a hash says.
 #asked:(PATH=/dev/null; \builtin :) || \exit "$__ss_c"
-\set +o posix +e +u +x
+\set +o posix +u +x
 \builtin printf '\0options\0%s\0path\0%s\0names\0' "$__ss_o" "${PATH-}"
 \builtin declare -F
 \builtin printf '\0functions\0'
