@@ -28,8 +28,11 @@ export function isToldShell(family: ShellFamily): family is ToldShell {
 export async function prepareState(shell: ToldShell, directory: string): Promise<void> {
   const told = join(directory, BEGINNING);
   const text = (await script(shell)).replaceAll(/^#asked:.*\n/gm, "");
-  await writeFile(join(directory, "state"), programOf(shell, told, text), { mode: 0o600 });
-  for (const path of filesOf(shell, told)) await writeFile(path, "", { mode: 0o600 });
+  const files = [
+    [join(directory, "state"), programOf(shell, told, text)],
+    ...filesOf(shell, told).map((it) => [it, ""]),
+  ];
+  await Promise.all(files.map(([path = "", content = ""]) => writeFile(path, content, { mode: 0o600 })));
 }
 
 /** They are there before the shell writes: as it makes files, others could read them. zsh tells its traps apart. */
