@@ -174,7 +174,9 @@ const FISH_PROMPTS: ReadonlySet<string> = new Set([
 ]);
 
 function fishFunction({ name, value }: Named): ShellThing {
-  return { kind: FISH_PROMPTS.has(name) ? "prompt" : "function", name, value };
+  if (FISH_PROMPTS.has(name)) return { kind: "prompt", name, value };
+  // How its `alias` makes them.
+  return { kind: /^function .*--description '?alias /m.test(value) ? "alias" : "function", name, value };
 }
 
 function abbreviation(line: string): Named {

@@ -21,7 +21,7 @@ export class Aside {
     this.#needsStart = needsStart;
   }
 
-  /** Resolves at the prompt that follows, or when there is too much to be kept. */
+  /** Resolves at the prompt that follows, when there is too much to be kept, or at its end. */
   get done(): Promise<void> {
     return this.#done.promise;
   }
@@ -38,8 +38,9 @@ export class Aside {
     if (piece.kind === "prompt_end" && (this.#started || !this.#needsStart)) this.#done.resolve();
   }
 
-  /** What has to be passed on. */
-  rest(): readonly Piece[] {
+  /** Nothing more is kept. Answers what has to be passed on. */
+  end(): readonly Piece[] {
+    this.#done.resolve();
     return this.#isOurs() ? [] : this.#pieces;
   }
 

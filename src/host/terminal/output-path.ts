@@ -84,7 +84,7 @@ export class OutputPath {
 
   /** What comes is passed on again, first what has to be of what was kept back. */
   endAside(): void {
-    const rest = this.#aside?.rest() ?? [];
+    const rest = this.#aside?.end() ?? [];
     this.#aside = undefined;
     for (const piece of rest) this.#pass(piece);
   }

@@ -168,7 +168,14 @@ export const POISONS: readonly Poison[] = [
       { kind: "function", name: "sudo", after: expect.stringContaining("echo mine") as string },
     ],
   },
-  { shell: "fish", done: "abbr -a gs 'git status'", told: [{ kind: "alias", name: "gs", after: "'git status'" }] },
+  {
+    shell: "fish",
+    done: "abbr -a gs 'git status'; alias ls='echo mine'",
+    told: [
+      { kind: "alias", name: "gs", after: "'git status'" },
+      { kind: "alias", name: "ls", after: expect.stringContaining("echo mine $argv") as string },
+    ],
+  },
   {
     shell: "fish",
     done: "function onsig --on-signal USR1; true; end",

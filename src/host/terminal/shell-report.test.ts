@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from "vitest";
+import { spawn } from "node:child_process";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import { closeServices, LiveTerminal } from "../../../test/support/live-terminal.ts";
 import { terminate } from "./ending.ts";
@@ -150,6 +151,17 @@ test("[GRD-29] a shell isn't asked while an agent drives, nor one that gave its 
   await eventually(async () => expect(await reportOf(live)).toMatchObject({ trusted: false, reason: "replaced" }));
 });
 
+test("[GRD-29] a shell that a debugger holds isn't asked", async () => {
+  const live = await LiveTerminal.open();
+  const gdb = spawn("gdb", ["-q", "-nx", "-p", String(live.terminal.shell.pid)], { stdio: "pipe" });
+  onTestFinished(() => void gdb.kill("SIGKILL"));
+
+  await eventually(async () => expect(await reportOf(live)).toMatchObject({ trusted: false, reason: "traced" }));
+  gdb.kill("SIGKILL");
+
+  await eventually(async () => expect(await reportOf(live)).toMatchObject({ trusted: true, changes: [] }));
+});
+
 test.each([
   { name: "a pipe", put: 'mkfifo "$__ss/told"' },
   { name: "a directory", put: 'mkdir -p "$__ss/told/x"' },
@@ -162,16 +174,33 @@ test.each([
   expect(report).toMatchObject({ trusted: true, changes: [{ kind: "function", name: "evil" }] });
 });
 
-test("[GRD-29] an answer that is too large, or isn't where it should be, is none", async () => {
-  const live = await poisoned(
-    "bash",
-    "long() { : $(printf '%2000000s' x); }",
-    'big=$(printf "%01100000d" 0); export big',
-  );
-  const large = await reportOf(live);
-  await live.command('unset big; rm -rf "$__ss"; mkdir "$__ss"; chmod 500 "$__ss"; exit() { :; }');
+test("[GRD-29] an answer that is too large is none", async () => {
+  const live = await poisoned("bash", 'big=$(printf "%01100000d" 0); export big');
 
-  expect(large).toMatchObject({ trusted: false, reason: "no_report", changes: [] });
+  expect(await reportOf(live)).toMatchObject({ trusted: false, reason: "no_report", changes: [] });
+});
+
+test("[GRD-29] a shell that does something else when it is asked is interrupted, and what it shows is seen", async () => {
+  const live = await poisoned("zsh", "late() { echo instead; sleep 1000 }; preexec_functions+=(late)");
+  const from = live.output.length;
+
+  const report = await reportOf(live);
+
+  expect(report).toMatchObject({ trusted: false, reason: "no_report", changes: [] });
+  await eventually(() => expect(live.output.slice(from)).toContain("instead"));
+  await eventually(() => expect(live.processes.filter((it) => it.program === "sleep")).toEqual([]));
+});
+
+test("[GRD-29] a stop while it is asked ends the question, and nothing that is shown gets lost", async () => {
+  const live = await poisoned("zsh", "late() { echo instead; sleep 1000 }; preexec_functions+=(late)");
+  const asked = reportOf(live);
+  await live.running("sleep");
+
+  await live.stop({ scope: "all" });
+
+  expect(await asked).toMatchObject({ trusted: false, changes: [] });
+  expect(live.output).toContain("instead");
+  await live.atPrompt();
 });
 
 test("[GRD-29] a start that somebody changed is not believed: it is taken before anybody can", async () => {
