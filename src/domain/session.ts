@@ -37,6 +37,8 @@ export type SessionBirth = {
   /** With containment `user`: whose account. */
   readonly user?: string;
   readonly title: string;
+  /** Of a fresh shell: beside which session it was opened. */
+  readonly besideSessionId?: string;
 };
 
 export type Session = SessionBirth & {

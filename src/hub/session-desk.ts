@@ -28,6 +28,7 @@ export type SessionDeskParts = {
   readonly newId: () => string;
 };
 
+/** Where a session is opened: beside another, in this directory. */
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
   readonly #runner: SessionRunner;
@@ -67,8 +68,9 @@ export class SessionDesk {
     const workspace = this.#parts.workspaces.get(config.workspaceId);
     const driver = this.#runner.driver(config.kind, workspace.hostId);
     if (!driver.online) throw new AppError("host_offline", { hostId: driver.hostId });
-    const { sessionId = this.#parts.newId(), cwd } = terms;
-    const birth = birthOf(config, by, { sessionId, workspace, driver });
+    const { sessionId = this.#parts.newId(), cwd, beside } = terms;
+    const besideSessionId = beside === undefined ? {} : { besideSessionId: beside };
+    const birth = { ...birthOf(config, by, { sessionId, workspace, driver }), ...besideSessionId };
     const created = await this.#births.run(config.workspaceId, async () => {
       this.#refuseOverLimit(config.workspaceId, workspace.limits.maxSessions);
       await this.#record(sessionId, by, () => ({ type: "create", birth }));
@@ -351,6 +353,8 @@ export type BirthTerms = {
   /** Where it was settled before. */
   readonly sessionId?: string | undefined;
   readonly cwd?: string | undefined;
+  /** Of a fresh shell: the session that it was opened for. */
+  readonly beside?: string | undefined;
 };
 
 /** Nothing was done, and another attempt would end the same. */

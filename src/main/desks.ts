@@ -7,6 +7,7 @@ import { ControlChanges } from "../hub/control-changes.ts";
 import { ControlDesk } from "../hub/control-desk.ts";
 import { AuditWriter } from "../hub/audit-writer.ts";
 import { CredentialDesk } from "../hub/credential-desk.ts";
+import { FreshShells } from "../hub/fresh-shells.ts";
 import { Journal } from "../hub/journal.ts";
 import { OutputDesk } from "../hub/output-desk.ts";
 import type { Clock, SessionDriver } from "../hub/ports.ts";
@@ -105,6 +106,7 @@ export async function openDesks(options: DeskOptions) {
     sessions,
     control,
     changes: terminal.changes,
+    shells: new FreshShells(sessions),
     terminals: terminal.desk,
     approvals,
     credentials,

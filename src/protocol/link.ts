@@ -153,6 +153,8 @@ export const HubMessage = z.discriminatedUnion("type", [
   request.extend({ type: z.literal("READ_SCREEN") }),
   request.extend({ type: z.literal("SNAPSHOT") }),
   request.extend({ type: z.literal("STATUS") }),
+  /** What changed in the shell since it started: asked of the shell, in a turn of the gate. */
+  request.extend({ type: z.literal("CHANGES") }),
   request.extend({ type: z.literal("TERMINATE_CMD") }),
   z.object({ type: z.literal("SHUTDOWN"), id: count, when: z.enum(["idle", "now"]) }),
 ]);

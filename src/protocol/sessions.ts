@@ -33,6 +33,7 @@ export const WorkspaceSession = z.object({
   containmentMissing: ContainmentMissing.optional(),
   user: z.string().optional().meta({ description: "With containment `user`: the account" }),
   title: z.string(),
+  besideSessionId: z.string().optional().meta({ description: "Of a fresh shell: beside which session it was opened" }),
   reason: z.string().optional().meta({ description: "Why it is closed" }),
   detail: z.string().optional().meta({ description: "With `start_failed`: what went wrong" }),
 });

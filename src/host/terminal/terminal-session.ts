@@ -22,6 +22,7 @@ import { loginEnvironment } from "./login-environment.ts";
 import type { Probe } from "./probe/probe.ts";
 import type { Screens } from "./screen/screens.ts";
 import { accountOf, directoryFor, type SessionAccount } from "./session-account.ts";
+import { shellReport } from "./shell-report.ts";
 import { submissionOf } from "./shells/shell.ts";
 import { stopNow } from "./stop.ts";
 import type { StopOrder } from "./stop-order.ts";
@@ -99,6 +100,8 @@ class TerminalSession implements HostedSession {
         return this.#snapshot();
       case "STATUS":
         return { fields: this.#status() };
+      case "CHANGES":
+        return this.#changes();
       case "TERMINATE_CMD":
         await terminate(terminal);
         return { fields: {} };
@@ -206,6 +209,7 @@ class TerminalSession implements HostedSession {
       shell: this.#shellName,
       integration: blocks.integration,
       ...(blocks.cwd === undefined ? {} : { cwd: blocks.cwd }),
+      ...(shell.cwd === undefined || !isDirectory(shell.cwd) ? {} : { directory: shell.cwd }),
       cols: size.cols,
       rows: size.rows,
       epoch: stick.epoch,
@@ -213,6 +217,11 @@ class TerminalSession implements HostedSession {
       order: frames.order,
       waiting: shell.waiting,
     };
+  }
+
+  async #changes(): Promise<Reply> {
+    const { changes, ...fields } = await shellReport(this.#terminal);
+    return { fields, body: Buffer.from(JSON.stringify(changes)) };
   }
 
   async #screen(): Promise<Reply> {
@@ -238,7 +247,7 @@ class TerminalSession implements HostedSession {
 }
 
 /** What a session that is over still answers. */
-const STILL_ANSWERED: ReadonlySet<SessionRequest["type"]> = new Set(["STATUS", "TERMINATE_CMD"]);
+const STILL_ANSWERED: ReadonlySet<SessionRequest["type"]> = new Set(["STATUS", "CHANGES", "TERMINATE_CMD"]);
 
 /** How long a shell may take to its first prompt before a command is refused. */
 const START_MS = 10_000;

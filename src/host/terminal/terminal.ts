@@ -6,8 +6,7 @@ import { existsSync } from "node:fs";
 import { type Actor, SYSTEM } from "../../domain/actor.ts";
 import type { JsonObject } from "../../domain/event.ts";
 import type { SessionFrame, Size } from "../../domain/session-frame.ts";
-import type { GateDevice } from "../gate.ts";
-import { Gate } from "../gate.ts";
+import { Gate, type GateDevice } from "../gate.ts";
 import { Stick } from "../stick.ts";
 import { BlockTracker } from "./block-tracker.ts";
 import { bootTimeMs } from "./boot-clock.ts";
@@ -20,6 +19,7 @@ import { PromptWatch } from "./prompt-watch.ts";
 import { Prompts } from "./prompts.ts";
 import type { PtyExit } from "./pty.ts";
 import { QuietClock } from "./quiet-clock.ts";
+import { RUNGS_MS, SETTLE_MS, TOLD_MS } from "./quiet-rungs.ts";
 import { reserve } from "./reserve.ts";
 import { LazyScreen } from "./screen/lazy-screen.ts";
 import type { Screens } from "./screen/screens.ts";
@@ -232,7 +232,7 @@ export class Terminal implements GateDevice {
 
   /** What the programs had set must not stay, for viewers and for the screen. */
   resetModes(modes: Uint8Array): void {
-    this.path.push(modes);
+    this.path.insert(modes);
     this.prompts.over();
   }
 
@@ -289,7 +289,10 @@ export class Terminal implements GateDevice {
       received: () => this.#received,
       shellCwd: () => this.shell.cwd,
       promptKey: () => `shell ${this.shell.pid} ${this.gate.inputs} ${this.#received}`,
-      onPrompt: () => this.path.forgetExpected(),
+      onPrompt: () => {
+        this.shell.begun();
+        this.path.forgetExpected();
+      },
       onRun: (isRunning, by) => by !== undefined && this.stick.ran(isRunning, by),
     });
   }
@@ -300,7 +303,8 @@ export class Terminal implements GateDevice {
       look: () => this.#lookAfterInput(),
       activity: () => `${this.#received} ${this.gate.inputs}`,
       place: () => ({ cursor: this.frames.cursor, inputs: this.gate.inputs }),
-      atKnownPrompt: () => this.atShell && this.prompts.present?.shell === true && this.shell.atPrompt,
+      atKnownPrompt: () =>
+        this.atShell && this.prompts.present?.shell === true && (this.path.isAside || this.shell.atPrompt),
       onShell: (syscall) => this.#shellWaits(syscall),
     });
   }
@@ -392,9 +396,5 @@ export class Terminal implements GateDevice {
   }
 }
 
-const SETTLE_MS = 20;
 /** How long a shell may take to show its first prompt before the kernel's word alone counts. */
 const MARKS_MS = 1_500;
-const TOLD_MS: ReadonlySet<number> = new Set([30, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]);
-/** 60 ms is told to nobody: a program that was still on its way to its question at 30 is found before 100. */
-const RUNGS_MS: readonly number[] = [SETTLE_MS, ...TOLD_MS, 60].toSorted((a, b) => a - b);

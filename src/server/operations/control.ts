@@ -5,16 +5,21 @@ import { describeControl } from "../../domain/control-record.ts";
 import type { ControlState } from "../../domain/control-state.ts";
 import type { ControlChanges } from "../../hub/control-changes.ts";
 import type { ControlDesk } from "../../hub/control-desk.ts";
+import type { FreshShells } from "../../hub/fresh-shells.ts";
 import type { ControlAnswer } from "../../hub/ports.ts";
 import { Control } from "../../protocol/control.ts";
 import type { Handlers } from "../dispatcher.ts";
 
-export type ControlDesks = { readonly control: ControlDesk; readonly changes: ControlChanges };
+export type ControlDesks = {
+  readonly control: ControlDesk;
+  readonly changes: ControlChanges;
+  readonly shells: FreshShells;
+};
 
 /** From the gate's answer to the log's record of it. */
 const RECORDED_MS = 2_000;
 
-export function controlHandlers({ control, changes }: ControlDesks) {
+export function controlHandlers({ control, changes, shells }: ControlDesks) {
   const controlOf = (sessionId: string, state: ControlState): Control => {
     const { containment } = control.place(sessionId);
     return Control.parse({ session_id: sessionId, ...describeControl(state), containment });
@@ -37,8 +42,13 @@ export function controlHandlers({ control, changes }: ControlDesks) {
       granted(await told(sessionId, control.grant(sessionId, { agentId, leaseSeconds, note, attend }, caller.actor))),
     "control.renew": ({ sessionId, epoch, lease_seconds: leaseSeconds }, { caller }) =>
       told(sessionId, control.change(sessionId, { type: "renew", by: agent(caller.actor), epoch, leaseSeconds })),
-    "control.take": ({ sessionId }, { caller }) =>
-      told(sessionId, control.change(sessionId, { type: "take", by: person(caller.actor) })),
+    "control.take": async ({ sessionId, fresh }, { caller }) => {
+      if (fresh) shells.check(sessionId);
+      const taken = await told(sessionId, control.change(sessionId, { type: "take", by: person(caller.actor) }));
+      if (!fresh) return taken;
+      return { ...taken, freshSessionId: (await shells.openBeside(sessionId, caller.actor)).sessionId };
+    },
+    "control.changes": ({ sessionId }) => shells.changes(sessionId),
     "control.release": async ({ sessionId, note, lease_seconds: leaseSeconds, agent_id: agentId }, { caller }) => {
       const state = await told(sessionId, control.release(sessionId, { note, leaseSeconds, agentId }, caller.actor));
       return state.control_mode === "AGENT" ? granted(state) : state;

@@ -79,7 +79,7 @@ function sourced(
  * The directory is the shell's, so whatever runs in it may have put something there: a pipe would hold up the host, a
  * link would be written through.
  */
-function writeAnew(path: string, text: string): void {
+export function writeAnew(path: string, text: string): void {
   if (wroteNew(path, text)) return;
   rmSync(path, { force: true, recursive: true });
   if (!wroteNew(path, text)) throw filesChanged();
@@ -214,7 +214,7 @@ function keyed({ text, cwd }: SubmittedCommand, { bracketedPaste }: SubmissionPl
   return asTyped(text);
 }
 
-function pasted(text: string): string {
+export function pasted(text: string): string {
   return `\u001B[200~${text}\u001B[201~`;
 }
 
