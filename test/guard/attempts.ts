@@ -5,8 +5,10 @@
 export type Attempt = {
   readonly name: string;
   readonly script: string;
+  /** In the person's home; it has succeeded only if this is there outside. */
+  readonly leaves?: string;
   /** Makes sense only for an agent that is root, or only for one that isn't. */
-  readonly only?: "root" | "user";
+  readonly only?: "root";
 };
 
 /** Whether a unix socket answers. */
@@ -18,7 +20,7 @@ s.connect(os.path.expandvars(sys.argv[1]).replace("@", "\\0", 1) if sys.argv[1].
 const ioctl = (path: string): string =>
   `python3 -c 'import fcntl,os,sys
 fd = os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)
-for byte in b"#": fcntl.ioctl(fd, 0x5412, bytes([byte]))' "${path}"`;
+fcntl.ioctl(fd, 0x5412, bytes([21]))' "${path}"`;
 
 const call = (method: string, path: string, body: string): string =>
   `test "$(curl -s -o /dev/null -w '%{http_code}' -X ${method} -H "Authorization: Bearer $TOKEN" -H 'content-type: application/json' -d '${body}' "$URL${path}")" -lt 300`;
@@ -30,16 +32,16 @@ ${code}'`;
 const DATA: readonly Attempt[] = [
   { name: "list the data directory", script: `ls -A "$DATA" | grep -qv '^host$'` },
   { name: "read the database", script: `head -c 16 "$DATA/events.db" | grep -q SQLite` },
-  { name: "change the database", script: `printf x >> "$DATA/events.db"` },
+  { name: "change the database", script: `exec 9>> "$DATA/events.db"` },
   { name: "read recorded output", script: `find "$DATA" -type f | grep -qv '/host/sessions/'` },
   { name: "read the audit heads", script: `ls -A "$HEADS" | grep -q .` },
   { name: "read the config", script: `cat "$CONFIG/config.json"` },
   { name: "change the config", script: `printf '{"port": 1}' > "$CONFIG/config.json"` },
   {
     name: "put another data directory in its place",
-    script: `mv "$(dirname "$DATA")" "$VICTIM/moved" && mkdir -p "$DATA"`,
+    script: `moved=$(dirname "$(dirname "$DATA")") && mv "$moved/share" "$moved/moved" && mv "$moved/moved" "$moved/share"`,
   },
-  { name: "put another config in its place", script: `mv ~/.config ~/.config-moved && mkdir -p "$CONFIG"` },
+  { name: "put another config in its place", script: `mv ~/.config ~/.config-moved && mv ~/.config-moved ~/.config` },
   { name: "reach the data by a link", script: `ln -sfn "$DATA" ~/link && ls -A ~/link/ | grep -q events` },
   {
     name: "reach the data by /proc/*/root",
@@ -71,9 +73,11 @@ const POWER: readonly Attempt[] = [
   { name: "reach the host's socket", script: connects("$DATA/host/link.sock") },
   {
     name: "forge frames of a hub",
-    script: `python3 -c 'import socket,os,json,struct
-s = socket.socket(socket.AF_UNIX); s.settimeout(3); s.connect(os.path.expandvars("$DATA/host/link.sock"))
-s.sendall(b"x" * 64); sys.exit(0)'`,
+    script: `python3 -c 'import json, os, socket, struct, sys
+s = socket.socket(socket.AF_UNIX); s.settimeout(3); s.connect(os.environ["DATA"] + "/host/link.sock")
+hello = json.dumps({"type": "HELLO", "versions": [1], "channel": "control", "hub": "evil"}).encode()
+s.sendall(struct.pack(">I", len(hello)) + struct.pack(">I", 0) + hello)
+sys.exit(0 if s.recv(1) else 1)'`,
   },
 ];
 
@@ -190,7 +194,8 @@ const LATER: readonly Attempt[] = [
   { name: "remove a start-up file", script: `rm -f ~/.bashrc` },
   {
     name: "put a key into ~/.ssh",
-    script: `mkdir -p ~/.ssh && echo key > ~/.ssh/authorized_keys && test -e "/proc/$HOST/root$HOME/.ssh/authorized_keys"`,
+    script: `mkdir -p ~/.ssh && echo key > ~/.ssh/authorized_keys`,
+    leaves: ".ssh/authorized_keys",
   },
   {
     name: "start with the desktop",
@@ -207,7 +212,7 @@ const LATER: readonly Attempt[] = [
   { name: "change our runtime", script: `exec 9>> "$NODE"` },
   {
     name: "start by cron",
-    script: `echo '* * * * * evil' | crontab - || echo evil > /etc/cron.d/evil || echo evil > /var/spool/cron/crontabs/evil`,
+    script: `echo '* * * * * :' | crontab - && crontab -r || test -w /etc/cron.d || test -w /var/spool/cron/crontabs`,
   },
   { name: "change a program of the system", script: `exec 9<> /usr/bin/perl`, only: "root" },
   { name: "preload into every program", script: `exec 9>> /etc/ld.so.preload`, only: "root" },

@@ -1,44 +1,75 @@
 /** An agent that wants more than it was granted. */
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { canHaveAccounts, OrdinaryUser } from "./account.ts";
 import { ATTEMPTS, type Attempt } from "./attempts.ts";
 import { Victim } from "./victim.ts";
 
 async function succeeded(victim: Victim, attempts: readonly Attempt[]): Promise<readonly string[]> {
   const facts = Object.entries(victim.facts).map(([name, value]) => `export ${name}='${value}'`);
-  const found: string[] = [];
-  for (const [index, { name, script }] of attempts.entries()) {
-    const file = join(victim.directory, `attempt-${index}`);
-    writeFileSync(file, [...facts, script].join("\n"), { mode: 0o755 });
-    const command = `timeout 20 bash ${file} </dev/null >/dev/null 2>&1`;
-    const ran = await victim.agent.pty.exec_block({ conversation_id: "hostile", command, wait_ms: 30_000 });
-    if (ran.exit_code === undefined) console.log(name, ran);
-    if (ran.exit_code === 0) found.push(name);
+  const file = (index: number): string => join(victim.directory, `attempt-${index}`);
+  for (const [index, { script }] of attempts.entries()) {
+    writeFileSync(file(index), [...facts, script].join("\n"), { mode: 0o755 });
   }
-  return found;
+  const conversation_id = "hostile";
+  const each = `timeout 20 bash ${file(0).slice(0, -1)}$i </dev/null >/dev/null 2>&1; echo "attempt $i ended $?"`;
+  const command = `for i in $(seq 0 ${attempts.length - 1}); do ${each}; done`;
+  const { cursor } = await victim.agent.pty.exec_interactive({ conversation_id, command });
+  const last = { match: `attempt ${attempts.length - 1} ended `, from_cursor: cursor };
+  for (;;) if ((await victim.agent.pty.wait_for({ conversation_id, ...last, timeout_ms: 40_000 })).matched) break;
+  const { data } = await victim.agent.pty.read_output({ conversation_id, from_cursor: cursor });
+  const ends = [...data.matchAll(/attempt (\d+) ended (\d+)/g)];
+  expect(ends).toHaveLength(attempts.length);
+  return ends.flatMap(([, index, code]) => {
+    const { name, leaves } = attempts[Number(index)]!;
+    return code === "0" && (leaves === undefined || existsSync(join(victim.home, leaves))) ? [name] : [];
+  });
 }
 
-const RULES = "[GRD-6, GRD-7, GRD-8, GRD-9, GRD-10, GRD-11, GRD-12, GRD-13]";
-const asRoot = ATTEMPTS.filter((it) => it.only !== "user");
-const asUser = ATTEMPTS.filter((it) => it.only !== "root");
+const ordinary = ATTEMPTS.filter((it) => it.only === undefined);
+const patience = { timeout: 120_000 };
 
-describe.runIf(process.getuid?.() === 0)("root", () => {
-  test(`${RULES} [GRD-14] in a guard none of ${asRoot.length} attempts succeeds`, { timeout: 120_000 }, async () => {
+test.runIf(process.getuid?.() === 0)(
+  "[GRD-6, GRD-7, GRD-8, GRD-9, GRD-14] no attempt out of root's guard succeeds (needs root)",
+  patience,
+  async () => {
     await using victim = await Victim.open({ uid: 0, gid: 0 });
 
-    expect(await succeeded(victim, asRoot)).toEqual([]);
+    expect(await succeeded(victim, ATTEMPTS)).toEqual([]);
     expect(victim.evil).toEqual([]);
-  });
-});
+    expect(ATTEMPTS.length).toBeGreaterThanOrEqual(70);
+  },
+);
 
-describe.runIf(canHaveAccounts)("an ordinary user", () => {
-  test(`${RULES} in a guard none of ${asUser.length} attempts succeeds`, { timeout: 120_000 }, async () => {
+test.runIf(canHaveAccounts)(
+  "[GRD-6, GRD-7, GRD-8, GRD-9, GRD-10, GRD-15] no attempt out of a user's guard succeeds (needs root and an open checkout)",
+  patience,
+  async () => {
     using user = new OrdinaryUser();
     await using victim = await Victim.open(user.account);
 
-    expect(await succeeded(victim, asUser)).toEqual([]);
+    expect(await succeeded(victim, ordinary)).toEqual([]);
     expect(victim.evil).toEqual([]);
-  });
-});
+    expect(ordinary.length).toBeGreaterThanOrEqual(55);
+  },
+);
+
+test.runIf(canHaveAccounts)(
+  "[GRD-3, GRD-4] what an open session can do is what the guide says (needs root and an open checkout)",
+  patience,
+  async () => {
+    using user = new OrdinaryUser();
+    await using victim = await Victim.open(user.account);
+    await victim.person.workspace.put({ workspaceId: "default", settings: { containment: "open" } });
+
+    expect((await succeeded(victim, ordinary)).toSorted()).toEqual(documented().toSorted());
+  },
+);
+
+/** The list below its heading. */
+function documented(): readonly string[] {
+  const guide = readFileSync(new URL("../../docs/guide/guard.md", import.meta.url), "utf8");
+  const [, list = ""] = guide.split("## What an open session can do");
+  return [...list.split("\n## ")[0]!.matchAll(/^- (.*)$/gm)].map(([, name]) => name!);
+}

@@ -26,12 +26,12 @@ function inside(live: LiveTerminal): readonly number[] {
   return pidsWith((pid) => readlinkSync(`/proc/${pid}/ns/pid`) === namespace);
 }
 
-function pidsWith(test: (pid: number) => boolean): readonly number[] {
+function pidsWith(is: (pid: number) => boolean): readonly number[] {
   return readdirSync("/proc")
     .map(Number)
     .filter((pid) => {
       try {
-        return pid > 0 && test(pid) && readStat(pid)?.state !== "Z";
+        return pid > 0 && is(pid) && readStat(pid)?.state !== "Z";
       } catch {
         return false; // it is gone
       }

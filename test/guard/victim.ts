@@ -194,7 +194,7 @@ export class Victim implements AsyncDisposable {
   async #serve(path: string): Promise<void> {
     const made = path.startsWith("\0") || lstatSync(dirname(path), { throwIfNoEntry: false }) !== undefined;
     if (!made) mkdirSync(dirname(path), { recursive: true, mode: 0o777 });
-    const server: Server = createServer((socket) => socket.end("power\n")).listen(path);
+    const server: Server = createServer((socket) => socket.on("error", () => undefined).end("power\n")).listen(path);
     await once(server, "listening");
     if (!path.startsWith("\0")) chmodSync(path, 0o777);
     this.#ends.push(() => {

@@ -1,0 +1,44 @@
+/** Sessions that run as another account. */
+import { expect, test } from "vitest";
+import { canHaveAccounts, OrdinaryUser } from "./account.ts";
+import { Victim } from "./victim.ts";
+
+test.runIf(canHaveAccounts)(
+  "[GRD-5] a person's session of containment user runs as that account, as after its login (needs root and an open checkout)",
+  async () => {
+    using user = new OrdinaryUser();
+    await using victim = await Victim.open({ uid: 0, gid: 0 });
+    const conversation_id = "other";
+    const terms = { kind: "terminal", containment: "user", user: user.name, conversationId: conversation_id } as const;
+    const { sessionId } = await victim.person.session.create(terms);
+    const run = (command: string) => victim.person.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+
+    const who = await run(
+      "id -un; id -u; echo $USER; echo $PPID >/dev/null; pwd; touch /root/x; exit_code=$?; sh -c 'exit 7'",
+    );
+
+    expect(await victim.person.session.get({ sessionId })).toMatchObject({ containment: "user", user: user.name });
+    expect(who.output?.split("\n").slice(0, 3)).toEqual([user.name, String(user.account.uid), user.name]);
+    expect(who.output).toContain("Permission denied");
+    expect(who).toMatchObject({ exit_code: 7, integration: "marks" });
+    expect((await run("cat /proc/self/status | grep -E '^(Uid|Groups)'")).output).not.toMatch(/\b0\b/);
+  },
+);
+
+test.runIf(canHaveAccounts)(
+  "[GRD-5] an account that isn't there, and none at all, are refused (needs root and an open checkout)",
+  async () => {
+    await using victim = await Victim.open({ uid: 0, gid: 0 });
+    const ended = async (user: string) => {
+      const { sessionId } = await victim.person.session.create({ kind: "terminal", containment: "user", user });
+      await expect.poll(async () => (await victim.person.session.get({ sessionId })).status).toBe("closed");
+      return victim.person.session.get({ sessionId });
+    };
+
+    expect(await ended("nobody-of-that-name")).toMatchObject({
+      reason: "start_failed",
+      detail: expect.stringContaining("no account"),
+    });
+    await expect(ended("--help")).rejects.toMatchObject({ code: "invalid_request" });
+  },
+);
