@@ -130,7 +130,7 @@ test("[GRD-29] a shell that runs a program, has half a line, or has ended isn't 
   await ask();
   await live.command("\u0003sleep 0");
   live.type("sleep 1000\r");
-  await live.running("sleep");
+  await eventually(() => expect(live.terminal.blocks.refusal).toBe("busy"));
   await ask();
   await terminate(live.terminal);
   await ask();
@@ -155,8 +155,9 @@ test("[GRD-29] a shell that a debugger holds isn't asked", async () => {
   const live = await LiveTerminal.open();
   const gdb = spawn("gdb", ["-q", "-nx", "-p", String(live.terminal.shell.pid)], { stdio: "pipe" });
   onTestFinished(() => void gdb.kill("SIGKILL"));
+  await eventually(() => expect(live.terminal.shell.isTraced).toBe(true), 20_000);
 
-  await eventually(async () => expect(await reportOf(live)).toMatchObject({ trusted: false, reason: "traced" }));
+  expect(await reportOf(live)).toMatchObject({ trusted: false, reason: "traced" });
   gdb.kill("SIGKILL");
 
   await eventually(async () => expect(await reportOf(live)).toMatchObject({ trusted: true, changes: [] }));
