@@ -8,6 +8,8 @@ import { applyControl, describeControl } from "../domain/control-record.ts";
 import { type ControlState, initialControl } from "../domain/control-state.ts";
 import type { JsonObject } from "../domain/event.ts";
 import { AppError } from "../protocol/errors.ts";
+import { bounded } from "./terminal/periods.ts";
+import type { Period } from "./terminal/stop-order.ts";
 
 export type StickOptions = {
   /** A person attends the session from its beginning. */
@@ -21,9 +23,6 @@ export type StickOptions = {
   readonly onAgentLost: () => void;
 };
 
-/** When an agent had control, by the stick's clock; open while it has. */
-export type AgentTime = { readonly from: number; readonly to?: number };
-
 export class Stick {
   readonly #options: StickOptions;
   #state: ControlState;
@@ -32,7 +31,7 @@ export class Stick {
   #overdue: NodeJS.Timeout | undefined;
   /** Requests that an agent made before it knew of the epoch of its own acquisition aren't late. */
   #acquired: { readonly agentId: string; readonly before: number; readonly epoch: number } | undefined;
-  #agentTimes: AgentTime[] = [];
+  #agentTimes: readonly Period[] = [];
   #position = 0;
 
   constructor(options: StickOptions) {
@@ -48,7 +47,8 @@ export class Stick {
     return this.#state.epoch;
   }
 
-  get agentTimes(): readonly AgentTime[] {
+  /** When an agent had control, by the stick's clock; open while it has. */
+  get agentTimes(): readonly Period[] {
     return this.#agentTimes;
   }
 
@@ -116,7 +116,7 @@ export class Stick {
     const now = this.#options.elapsed();
     const open = this.#agentTimes.at(-1);
     if (before.mode === "AGENT" && open !== undefined) {
-      this.#agentTimes = [...this.#agentTimes.slice(0, -1), { from: open.from, to: now }].slice(-TIMES_KEPT);
+      this.#agentTimes = bounded([...this.#agentTimes.slice(0, -1), { from: open.from, to: now }], TIMES_KEPT);
       this.#options.onAgentLost();
     }
     if (state.mode !== "AGENT") return;

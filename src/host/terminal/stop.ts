@@ -5,10 +5,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { SYSTEM } from "../../domain/actor.ts";
 import { MODES_RESET, SCREEN_RESET } from "./modes-reset.ts";
+import { holds } from "./periods.ts";
 import { childrenFinder, groupMembers, isDead, type ProcessStat, readStat, statsOf } from "./probe/processes.ts";
 import { reserve } from "./reserve.ts";
 import type { ShellProcess } from "./shell-process.ts";
-import type { Period, StopOrder, StoppedProcess, StopReceipt } from "./stop-order.ts";
+import type { StopOrder, StoppedProcess, StopReceipt } from "./stop-order.ts";
 import { type Survivor, Sweep } from "./sweep.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -217,11 +218,6 @@ class Stop {
   }
 }
 
-/** The kernel notes a beginning up to 10 ms too early; what is in doubt is the agent's. */
-function holds({ from, to = Infinity }: Period, startedAt: number): boolean {
-  return startedAt + TICK_MS > from && startedAt <= to;
-}
-
 /** The child of `shell` that is `pid` or above it. */
 function childAbove(pid: number, shell: number): number | undefined {
   for (let at = pid, depth = 0; at > 1 && depth < DEEPEST; depth += 1) {
@@ -234,7 +230,6 @@ function childAbove(pid: number, shell: number): number | undefined {
 
 const CTRL_C = Uint8Array.of(3);
 const LISTED = 100;
-const TICK_MS = 10;
 const DEEPEST = 256;
 /** As long as one turn may look and kill before others have theirs. */
 const TURN_MS = 100;
