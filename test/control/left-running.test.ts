@@ -1,5 +1,5 @@
-/** What an agent has going when it no longer drives: a stop ends it, whoever took over. */
-import { writeFileSync } from "node:fs";
+/** What an agent has going when it no longer drives: a stop ends it, whoever took over, and so does the shell's end. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bootTimeMs } from "../../src/host/terminal/boot-clock.ts";
@@ -14,6 +14,7 @@ beforeAll(async () => {
   return house.stop;
 });
 
+const hostPid = (): number => Number(readFileSync(join(house.hub.dataDir, "host", "lock"), "utf8"));
 const living = (parent: number) => statsOf(childrenFinder()(parent)).filter((it) => !isDead(it));
 const mode = async ({ conversation_id }: Driven) => (await house.person.pty.status({ conversation_id })).mode;
 
@@ -87,5 +88,38 @@ describe("a stop after the agent lost control", () => {
 
     expect((await house.receipt(sessionId)).payload).toMatchObject({ killed_count: 0, respawned: false });
     expect(await mode(driven)).toBe("block_running");
+  });
+});
+
+describe("a shell that ends by itself", () => {
+  const ended = async (sessionId: string) => (await house.person.session.get({ sessionId })).status;
+
+  test("[STP-19, STP-20] takes along what the agent left behind", async () => {
+    const { conversation_id, sessionId } = await house.driven();
+    const pids = join(await temporaryDirectory(), "pids");
+    const leave = `setsid -f sh -c 'echo $$ > ${pids}; exec tail -f /dev/null'`;
+    const command = `${leave}; until [ -s ${pids} ]; do sleep 0.02; done; exit`;
+
+    await house.agent.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+
+    await eventually(async () => expect(await ended(sessionId)).toBe("closed"));
+    await eventually(() => expect(existsSync(`/proc/${readFileSync(pids, "utf8").trim()}`)).toBe(false));
+  });
+
+  test("[STP-19, CTL-39] leaves what is the person's, which is still no caller at the operator's socket", async () => {
+    const { sessionId } = await house.flagged();
+    const directory = await temporaryDirectory();
+    const [go, answer] = [join(directory, "go"), join(directory, "answer")];
+    const socket = join(house.hub.dataDir, "hub.sock");
+    const curl = `/usr/bin/curl -s -o /dev/null -w "status %{http_code}" --unix-socket ${socket} http://hub/tokens`;
+    const later = join(directory, "later");
+    writeFileSync(later, `until [ -e ${go} ]; do sleep 0.02; done; ${curl} > ${answer}`);
+
+    await house.person.session.input({ sessionId, data: `setsid -f sh ${later}; exit\r` });
+
+    await eventually(async () => expect(await ended(sessionId)).toBe("closed"));
+    await eventually(() => expect(living(hostPid()).map((it) => it.program)).toContain("sh"));
+    writeFileSync(go, "");
+    await eventually(() => expect(readFileSync(answer, "utf8")).toBe("status 403"));
   });
 });

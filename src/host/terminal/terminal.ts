@@ -8,6 +8,7 @@ import type { JsonObject } from "../../domain/event.ts";
 import type { SessionFrame, Size } from "../../domain/session-frame.ts";
 import type { GateDevice } from "../gate.ts";
 import { Gate } from "../gate.ts";
+import { endOrphans } from "../orphans.ts";
 import { Stick } from "../stick.ts";
 import { AgentWork } from "./agent-work.ts";
 import { BlockTracker } from "./block-tracker.ts";
@@ -369,6 +370,7 @@ export class Terminal implements GateDevice {
 
   #exit(exit: PtyExit): void {
     this.path.end();
+    void endOrphans((it) => this.work.hasStarted(it));
     if (this.#replacing) return;
     if (this.#stops === 0 || this.#endAfter !== undefined) return this.#finish(exit);
     // Not before the shell itself knows that it is gone: its number may be somebody else's by now.
