@@ -177,9 +177,18 @@ class Stop {
     shell.signal("SIGCONT");
     for (const end = performance.now() + PROMPT_MS; performance.now() < end; await delay(LOOK_MS)) {
       if (shell.gone || (await this.#goesOn(sweep, before.ends))) return false;
-      if (this.#isAtPrompt(before.waits)) return true;
+      if (this.#isAtPrompt(before.waits) && this.#isAlone(sweep)) return true;
     }
     return false;
+  }
+
+  /** At its prompt it waits for nothing: what it started on its way there and still runs is its hooks', and goes too. */
+  #isAlone(sweep: Sweep): boolean {
+    return reserve.during(() => {
+      if (sweep.newcomers().length === 0) return true;
+      sweep.strike(TURN_MS);
+      return false;
+    });
   }
 
   /** It starts programs before it has said that its command is over; those for its prompt come after that. */
