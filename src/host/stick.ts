@@ -14,6 +14,7 @@ import type { Period } from "./terminal/stop-order.ts";
 export type StickOptions = {
   /** A person attends the session from its beginning. */
   readonly attended: boolean;
+  /** Until a hub says otherwise. */
   readonly mayAcquire: boolean;
   /** Milliseconds that only grow, also in suspend; wall clocks don't touch them. */
   readonly elapsed: () => number;
@@ -23,9 +24,13 @@ export type StickOptions = {
   readonly onAgentLost: () => void;
 };
 
+/** Of the workspace; they are no part of the state. */
+type Rules = { readonly type: "rules"; readonly mayAcquire: boolean };
+
 export class Stick {
   readonly #options: StickOptions;
   #state: ControlState;
+  #mayAcquire: boolean;
   #leaseFrom = 0;
   #expiry: NodeJS.Timeout | undefined;
   #overdue: NodeJS.Timeout | undefined;
@@ -37,6 +42,7 @@ export class Stick {
   constructor(options: StickOptions) {
     this.#options = options;
     this.#state = initialControl(options.attended);
+    this.#mayAcquire = options.mayAcquire;
   }
 
   get state(): ControlState {
@@ -74,9 +80,12 @@ export class Stick {
     return false;
   }
 
-  command(command: ControlCommand): ControlOutcome {
+  command(command: ControlCommand | Rules): ControlOutcome {
     const before = this.#state;
-    const { mayAcquire } = this.#options;
+    if (command.type === "rules" || command.type === "reconnect")
+      this.#mayAcquire = command.mayAcquire ?? this.#mayAcquire;
+    if (command.type === "rules") return { state: before, facts: [] };
+    const mayAcquire = this.#mayAcquire;
     const outcome = decideControl(before, command, { leaseLive: this.#leaseLive(), at: Date.now(), mayAcquire });
     this.#state = outcome.state;
     if (outcome.state !== before) this.#changed(before, outcome.state);
