@@ -3,7 +3,14 @@
  * leases end by themselves. Rules CTL-14..CTL-26 in docs/spec/control.md.
  */
 import type { Actor } from "../domain/actor.ts";
-import { type ControlCommand, type ControlFact, type ControlOutcome, decideControl } from "../domain/control.ts";
+import {
+  type ControlCommand,
+  type ControlFact,
+  type ControlOutcome,
+  type ControlRefusal,
+  decideControl,
+  type Moment,
+} from "../domain/control.ts";
 import { applyControl, describeControl } from "../domain/control-record.ts";
 import { type ControlState, initialControl } from "../domain/control-state.ts";
 import type { JsonObject } from "../domain/event.ts";
@@ -71,6 +78,13 @@ export class Stick {
     this.command({ type: "act", by, epoch: isOwn ? this.epoch : (epoch ?? 0) });
   }
 
+  /** Throws unless this actor could act now. Changes nothing: for what is no input, but not an onlooker's to do. */
+  refuseUnlessFree(by: Actor): void {
+    if (by.kind !== "agent") return;
+    const { refusal } = decideControl(this.#state, { type: "act", by, epoch: this.epoch }, this.#moment());
+    if (refusal !== undefined) this.#refuse(refusal);
+  }
+
   /** Whether what was admitted under this epoch may still be written. */
   covers(epoch: number): boolean {
     if (epoch !== this.epoch) return false;
@@ -85,13 +99,11 @@ export class Stick {
     if (command.type === "rules" || command.type === "reconnect")
       this.#mayAcquire = command.mayAcquire ?? this.#mayAcquire;
     if (command.type === "rules") return { state: before, facts: [] };
-    const mayAcquire = this.#mayAcquire;
-    const outcome = decideControl(before, command, { leaseLive: this.#leaseLive(), at: Date.now(), mayAcquire });
+    const outcome = decideControl(before, command, this.#moment());
     this.#state = outcome.state;
     if (outcome.state !== before) this.#changed(before, outcome.state);
     for (const fact of outcome.facts) this.#position = this.#options.tell(fact);
-    if (outcome.refusal !== undefined)
-      throw new AppError(outcome.refusal, { ...refusalDetails(this.#state), control: this.describe() });
+    if (outcome.refusal !== undefined) this.#refuse(outcome.refusal);
     return outcome;
   }
 
@@ -104,6 +116,14 @@ export class Stick {
   close(): void {
     clearTimeout(this.#expiry);
     clearTimeout(this.#overdue);
+  }
+
+  #moment(): Moment {
+    return { leaseLive: this.#leaseLive(), at: Date.now(), mayAcquire: this.#mayAcquire };
+  }
+
+  #refuse(refusal: ControlRefusal): never {
+    throw new AppError(refusal, { ...refusalDetails(this.#state), control: this.describe() });
   }
 
   #leaseLive(): boolean {

@@ -87,6 +87,7 @@ class TerminalSession implements HostedSession {
       case "CONTROL":
         return this.#control(request.command);
       case "RESIZE":
+        terminal.stick.refuseUnlessFree(request.by);
         terminal.resize({ cols: request.cols, rows: request.rows }, request.by);
         return { fields: {} };
       case "READ_SCREEN":
