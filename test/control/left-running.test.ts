@@ -22,8 +22,8 @@ async function shellOf({ conversation_id }: Driven): Promise<number> {
   return (await house.person.pty.status({ conversation_id })).pid ?? 0;
 }
 
-/** The agent's command runs, and does something else each moment. */
-async function loops(driven: Driven, command = "while :; do sleep 0.02; done"): Promise<void> {
+/** The agent's command runs: unless said otherwise, one for which the shell starts nothing. */
+async function loops(driven: Driven, command = "while :; do :; done"): Promise<void> {
   const { conversation_id } = driven;
   await house.agent.pty.exec_block({ conversation_id, command, wait_ms: 0 });
   await eventually(async () => expect(await mode(driven)).toBe("block_running"));
