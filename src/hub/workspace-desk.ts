@@ -12,6 +12,7 @@ export class WorkspaceDesk {
   readonly #journal: Journal;
   readonly #localHostId: string;
   readonly #workspaces = new Map<string, Workspace>();
+  readonly #listeners: ((workspaceId: string) => void)[] = [];
 
   constructor(journal: Journal, localHostId: string) {
     this.#journal = journal;
@@ -49,8 +50,14 @@ export class WorkspaceDesk {
     return this.get(change.workspaceId);
   }
 
+  /** Called when its settings are stored. */
+  onChange(listener: (workspaceId: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
   #fold(event: StoredEvent): void {
     const workspace = { ...event.payload, updatedAt: event.timestamp } as unknown as Workspace;
     this.#workspaces.set(workspace.workspaceId, workspace);
+    for (const listener of this.#listeners) listener(workspace.workspaceId);
   }
 }

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { Host } from "../host/host.ts";
 import type { OpenSession } from "../host/hosted-session.ts";
+import { adoptOrphans } from "../host/orphans.ts";
 import type { SpoolLimits } from "../host/spool.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { openPeerReader } from "../server/peer.ts";
@@ -71,6 +72,7 @@ async function serve({ dataDir, idleMs }: HostSettings, composition: HostComposi
   const logFile = new LogFile(join(dataDir, "host.log"));
   const logger = createLogger("info", (line) => logFile.write(line));
   const peerOf = await openPeerReader();
+  if (!adoptOrphans()) logger.warn("what ended shells leave behind can't be found");
   const host = await Host.start({
     directory,
     hostId: LOCAL_HOST_ID,

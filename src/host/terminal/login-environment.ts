@@ -6,6 +6,7 @@
 import { spawn } from "node:child_process";
 import { access, readFile } from "node:fs/promises";
 import { userInfo } from "node:os";
+import { startedByHost } from "../orphans.ts";
 
 export type Account = {
   readonly username: string;
@@ -79,6 +80,7 @@ function asLoginShellSays(base: Readonly<Record<string, string>>): Promise<Recor
       detached: true,
       stdio: ["ignore", "pipe", "ignore"],
     });
+    const ours = child.pid === undefined ? undefined : startedByHost(child.pid);
     const chunks: Buffer[] = [];
     const finish = () => {
       clearTimeout(timer);
@@ -91,6 +93,7 @@ function asLoginShellSays(base: Readonly<Record<string, string>>): Promise<Recor
     }, LOGIN_MAX_MS);
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.once("exit", () => {
+      ours?.[Symbol.dispose]();
       // A daemon that the profile started may hold the pipe for ever.
       clearTimeout(timer);
       timer = setTimeout(finish, DRAIN_MAX_MS);
