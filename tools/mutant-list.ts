@@ -13,6 +13,7 @@ const MACHINE = "src/domain/control.ts";
 const STICK = "src/host/stick.ts";
 const STICK_TESTS = ["src/host/stick.test.ts"];
 const MACHINE_TESTS = ["src/domain/control"];
+const LEFT_RUNNING = ["test/control/left-running.test.ts"];
 const MODEL = ["test/control/model.test.ts"];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -63,7 +64,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "an override doesn't clear the queue",
     file: "src/host/terminal/terminal.ts",
-    text: "onAgentLost: () => this.#dropInput(),",
+    text: "onAgentLost: () => this.work.lost(),",
     becomes: "onAgentLost: () => undefined,",
     tests: ["src/host/terminal/control-queue.test.ts"],
   },
@@ -207,5 +208,19 @@ export const MUTANTS: readonly Mutant[] = [
     text: `    if (by.kind === "agent") return "drive";\n`,
     becomes: "",
     tests: STICK_TESTS,
+  },
+  {
+    name: "a stop lets go on what the shell runs for an agent that drives no longer",
+    file: "src/host/terminal/terminal-session.ts",
+    text: "drivesForeground: isDriving || work.isCommand",
+    becomes: "drivesForeground: isDriving",
+    tests: LEFT_RUNNING,
+  },
+  {
+    name: "what an ended shell leaves behind goes to init",
+    file: "src/host/orphans.ts",
+    text: "prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)",
+    becomes: "prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)",
+    tests: LEFT_RUNNING,
   },
 ];

@@ -50,7 +50,8 @@ export function verifyAudit({ stored, lines, linesPlace, kept }: Evidence, sha25
     lines.finding ??
     lineFinding(first, chain) ??
     headFinding(heads, chain, Math.max(-1, ...matching)) ??
-    cutFinding({ last, kept, chain });
+    cutFinding({ last, kept, chain }) ??
+    unlinkedFinding(stored);
   return {
     ok: finding === undefined,
     finding,
@@ -60,6 +61,13 @@ export function verifyAudit({ stored, lines, linesPlace, kept }: Evidence, sha25
     lines: { count: lines.count, from: first?.sequence, to: last?.sequence },
     heads,
   };
+}
+
+/** Whoever reads the log by type takes it for a decision. */
+function unlinkedFinding({ unlinked }: StoredChain): Finding | undefined {
+  const sequence = unlinked();
+  if (sequence === undefined) return undefined;
+  return { kind: "added", sequence, detail: "it has the type of a decision, but was never linked" };
 }
 
 function stateOf({ chainId, sequence, chain }: OutsideHead, verified: VerifiedChain): HeadState {

@@ -35,6 +35,8 @@ export type StoredChain = {
   readonly removed: readonly Folded[];
   /** In the order of their sequence; may be asked for again. */
   readonly decisions: () => Iterable<StoredDecision>;
+  /** The first record with the type of a decision that is filed as something else, and so in no chain. */
+  readonly unlinked: () => number | undefined;
 };
 
 export type Finding = {

@@ -75,6 +75,11 @@ export class ShellBlocks {
     return this.#phase.name === "submitted" || this.#phase.name === "running" ? "block_running" : "idle";
   }
 
+  /** The shell has begun a command and not said that it is over. */
+  get hasBegun(): boolean {
+    return this.#phase.name === "running" && this.#done === undefined;
+  }
+
   get run(): BlockRun | undefined {
     return this.#phase.name === "submitted" || this.#phase.name === "running" ? this.#phase.run : undefined;
   }

@@ -49,7 +49,7 @@ export type ControlCommand =
   | { readonly type: "expire" }
   | { readonly type: "attended"; readonly attended: boolean; readonly instead?: "safe_interrupt" | undefined }
   /** A hub has come that knows nothing of what went before, or something else. */
-  | { readonly type: "reconnect"; readonly knownEpoch?: number | undefined };
+  | { readonly type: "reconnect"; readonly knownEpoch?: number | undefined; readonly mayAcquire?: boolean | undefined };
 
 export type ControlRefusal =
   | "control_refused"

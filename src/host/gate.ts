@@ -43,7 +43,7 @@ export interface GateDevice {
   /** Records an input; answers its place. */
   record(payload: JsonObject, by: Actor): number;
   /** Something goes in that isn't an emulator's reply: whatever waited is answered. */
-  entered(): void;
+  entered(bytes: Uint8Array, by: Actor): void;
   /** Before an actor's bytes go in. */
   taken(input: { readonly bytes: Uint8Array; readonly secret: boolean }): void;
 }
@@ -129,7 +129,7 @@ export class Gate {
   put(bytes: Uint8Array, by: Actor): void {
     const { epoch } = this.#stick;
     this.#inputs += 1;
-    this.#device.entered();
+    this.#device.entered(bytes, by);
     this.#device.write(bytes, by.kind === "agent" ? () => this.#stick.covers(epoch) : undefined);
   }
 

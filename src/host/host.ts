@@ -17,6 +17,7 @@ import { isBelow } from "./link/ancestry.ts";
 import { takeInstanceLock } from "./link/instance-lock.ts";
 import { type AfterHello, LinkServer, type Peer } from "./link/link-server.ts";
 import { RequestParts } from "./link/request-parts.ts";
+import { orphans } from "./orphans.ts";
 import type { SpoolLimits } from "./spool.ts";
 
 export type HostOptions = {
@@ -110,9 +111,9 @@ export class Host {
     return { host_id, pid: process.pid, instance: this.#instance, sessions, ...(guard === undefined ? {} : { guard }) };
   }
 
-  /** Of the sessions: what each began with. */
+  /** Of the sessions: what each began with, and what those that ended left behind. */
   #processes(): ReadonlySet<number> {
-    return new Set([...this.#sessions.values()].flatMap((it) => it.processId ?? []));
+    return new Set([...[...this.#sessions.values()].flatMap((it) => it.processId ?? []), ...orphans()]);
   }
 
   #hubCame(data: HubConnection): void {

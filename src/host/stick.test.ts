@@ -263,6 +263,25 @@ describe("the order of an override", () => {
   });
 });
 
+describe("the times of agents", () => {
+  test("[STP-4] are all remembered, however often an agent gives control up and takes it again", () => {
+    const bench = new Bench();
+    bench.pass(1_000);
+    const first = performance.now() + bench.asleepMs;
+    const act = { type: "act", by: BOT } as const;
+    const cycles = Array.from({ length: 10_500 }, () => [act, { type: "release", by: BOT } as const]).flat();
+    for (const command of cycles) {
+      bench.pass(1);
+      bench.stick.command(command);
+    }
+    const { agentTimes } = bench.stick;
+
+    expect(agentTimes.length).toBeLessThanOrEqual(10_000);
+    expect(agentTimes[0]?.from).toBe(first + 1);
+    expect(agentTimes.at(-1)?.to).toBe(performance.now() + bench.asleepMs);
+  });
+});
+
 describe("an interrupt that nobody heeds", () => {
   const interrupt = { type: "intent", by: ANN, intent: "SAFE_INTERRUPT" } as const;
 

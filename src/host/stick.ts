@@ -3,15 +3,25 @@
  * leases end by themselves. Rules CTL-14..CTL-26 in docs/spec/control.md.
  */
 import type { Actor } from "../domain/actor.ts";
-import { type ControlCommand, type ControlFact, type ControlOutcome, decideControl } from "../domain/control.ts";
+import {
+  type ControlCommand,
+  type ControlFact,
+  type ControlOutcome,
+  type ControlRefusal,
+  decideControl,
+  type Moment,
+} from "../domain/control.ts";
 import { applyControl, describeControl } from "../domain/control-record.ts";
 import { type ControlState, initialControl } from "../domain/control-state.ts";
 import type { JsonObject } from "../domain/event.ts";
 import { AppError } from "../protocol/errors.ts";
+import { bounded } from "./terminal/periods.ts";
+import type { Period } from "./terminal/stop-order.ts";
 
 export type StickOptions = {
   /** A person attends the session from its beginning. */
   readonly attended: boolean;
+  /** Until a hub says otherwise. */
   readonly mayAcquire: boolean;
   /** Milliseconds that only grow, also in suspend; wall clocks don't touch them. */
   readonly elapsed: () => number;
@@ -21,23 +31,25 @@ export type StickOptions = {
   readonly onAgentLost: () => void;
 };
 
-/** When an agent had control, by the stick's clock; open while it has. */
-export type AgentTime = { readonly from: number; readonly to?: number };
+/** Of the workspace; they are no part of the state. */
+type Rules = { readonly type: "rules"; readonly mayAcquire: boolean };
 
 export class Stick {
   readonly #options: StickOptions;
   #state: ControlState;
+  #mayAcquire: boolean;
   #leaseFrom = 0;
   #expiry: NodeJS.Timeout | undefined;
   #overdue: NodeJS.Timeout | undefined;
   /** Requests that an agent made before it knew of the epoch of its own acquisition aren't late. */
   #acquired: { readonly agentId: string; readonly before: number; readonly epoch: number } | undefined;
-  #agentTimes: AgentTime[] = [];
+  #agentTimes: readonly Period[] = [];
   #position = 0;
 
   constructor(options: StickOptions) {
     this.#options = options;
     this.#state = initialControl(options.attended);
+    this.#mayAcquire = options.mayAcquire;
   }
 
   get state(): ControlState {
@@ -48,7 +60,8 @@ export class Stick {
     return this.#state.epoch;
   }
 
-  get agentTimes(): readonly AgentTime[] {
+  /** When an agent had control, by the stick's clock; open while it has. */
+  get agentTimes(): readonly Period[] {
     return this.#agentTimes;
   }
 
@@ -65,6 +78,13 @@ export class Stick {
     this.command({ type: "act", by, epoch: isOwn ? this.epoch : (epoch ?? 0) });
   }
 
+  /** Throws unless this actor could act now. Changes nothing: for what is no input, but not an onlooker's to do. */
+  refuseUnlessFree(by: Actor): void {
+    if (by.kind !== "agent") return;
+    const { refusal } = decideControl(this.#state, { type: "act", by, epoch: this.epoch }, this.#moment());
+    if (refusal !== undefined) this.#refuse(refusal);
+  }
+
   /** Whether what was admitted under this epoch may still be written. */
   covers(epoch: number): boolean {
     if (epoch !== this.epoch) return false;
@@ -74,15 +94,16 @@ export class Stick {
     return false;
   }
 
-  command(command: ControlCommand): ControlOutcome {
+  command(command: ControlCommand | Rules): ControlOutcome {
     const before = this.#state;
-    const { mayAcquire } = this.#options;
-    const outcome = decideControl(before, command, { leaseLive: this.#leaseLive(), at: Date.now(), mayAcquire });
+    if (command.type === "rules" || command.type === "reconnect")
+      this.#mayAcquire = command.mayAcquire ?? this.#mayAcquire;
+    if (command.type === "rules") return { state: before, facts: [] };
+    const outcome = decideControl(before, command, this.#moment());
     this.#state = outcome.state;
     if (outcome.state !== before) this.#changed(before, outcome.state);
     for (const fact of outcome.facts) this.#position = this.#options.tell(fact);
-    if (outcome.refusal !== undefined)
-      throw new AppError(outcome.refusal, { ...refusalDetails(this.#state), control: this.describe() });
+    if (outcome.refusal !== undefined) this.#refuse(outcome.refusal);
     return outcome;
   }
 
@@ -95,6 +116,14 @@ export class Stick {
   close(): void {
     clearTimeout(this.#expiry);
     clearTimeout(this.#overdue);
+  }
+
+  #moment(): Moment {
+    return { leaseLive: this.#leaseLive(), at: Date.now(), mayAcquire: this.#mayAcquire };
+  }
+
+  #refuse(refusal: ControlRefusal): never {
+    throw new AppError(refusal, { ...refusalDetails(this.#state), control: this.describe() });
   }
 
   #leaseLive(): boolean {
@@ -116,7 +145,7 @@ export class Stick {
     const now = this.#options.elapsed();
     const open = this.#agentTimes.at(-1);
     if (before.mode === "AGENT" && open !== undefined) {
-      this.#agentTimes = [...this.#agentTimes.slice(0, -1), { from: open.from, to: now }].slice(-TIMES_KEPT);
+      this.#agentTimes = bounded([...this.#agentTimes.slice(0, -1), { from: open.from, to: now }], TIMES_KEPT);
       this.#options.onAgentLost();
     }
     if (state.mode !== "AGENT") return;

@@ -61,6 +61,7 @@ export class ControlDesk {
   constructor(parts: ControlDeskParts) {
     this.#parts = parts;
     this.#attendance = new Attendance(parts.graceMs ?? GRACE_MS, (sessionId) => this.#attended(sessionId));
+    parts.workspaces.onChange((workspaceId) => this.#rulesChanged(workspaceId));
     for (const driver of parts.drivers) driver.onControl((sessionId, answer) => this.#learn(sessionId, answer));
   }
 
@@ -199,7 +200,8 @@ export class ControlDesk {
   async adopted(session: Session): Promise<void> {
     const known = this.#get(session.sessionId);
     const knownEpoch = known.isOurs ? { knownEpoch: known.present.epoch } : {};
-    const answer = await this.#driver(known).control(session.sessionId, { type: "reconnect", ...knownEpoch });
+    const change = { type: "reconnect", ...knownEpoch, mayAcquire: this.#mayAcquire(known) } as const;
+    const answer = await this.#driver(known).control(session.sessionId, change);
     known.isOurs = true;
     this.#learn(session.sessionId, answer);
     if (answer.state.attended) this.#attendance.linger(session.sessionId);
@@ -292,10 +294,26 @@ export class ControlDesk {
   }
 
   /** Nobody has it, and whoever acts first gets it. */
-  #isFree({ present, birth }: Controlled): boolean {
+  #isFree(known: Controlled): boolean {
+    const { present } = known;
     const { mode, intent, agentStatus } = present;
     const isTaken = mode === "AGENT" || isInteractive(present) || intent !== "WAIT" || agentStatus === "PAUSED";
-    return !isTaken && agentsMayAcquire(this.#parts.workspaces.get(birth.workspaceId).settings, birth);
+    return !isTaken && this.#mayAcquire(known);
+  }
+
+  #mayAcquire({ birth }: Controlled): boolean {
+    return agentsMayAcquire(this.#parts.workspaces.get(birth.workspaceId).settings, birth);
+  }
+
+  /** A gate that can't be told now is told when its session is taken up again. */
+  #rulesChanged(workspaceId: string): void {
+    for (const known of this.#sessions.values()) {
+      const { sessionId } = known.birth;
+      if (known.birth.workspaceId !== workspaceId || known.status === "closed") continue;
+      this.change(sessionId, { type: "rules", mayAcquire: this.#mayAcquire(known) }).catch((error: unknown) => {
+        this.#parts.logger.warn("a gate was not told of new rules", { session: sessionId, error });
+      });
+    }
   }
 
   /** Until the gate knows: somebody may come while it is told that the last one left. */

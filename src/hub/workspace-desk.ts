@@ -13,6 +13,7 @@ export class WorkspaceDesk {
   readonly #journal: Journal;
   readonly #localHostId: string;
   readonly #workspaces = new Map<string, Workspace>();
+  readonly #listeners: ((workspaceId: string) => void)[] = [];
 
   constructor(journal: Journal, localHostId: string) {
     this.#journal = journal;
@@ -50,10 +51,16 @@ export class WorkspaceDesk {
     return this.get(change.workspaceId);
   }
 
+  /** Called when its settings are stored. */
+  onChange(listener: (workspaceId: string) => void): void {
+    this.#listeners.push(listener);
+  }
+
   #fold(event: StoredEvent): void {
     const stored = event.payload as unknown as Omit<Workspace, "updatedAt">;
     // Stored before there were some of the settings: those have their defaults.
     const settings = { ...DEFAULT_SETTINGS, ...stored.settings };
     this.#workspaces.set(stored.workspaceId, { ...stored, settings, updatedAt: event.timestamp });
+    for (const listener of this.#listeners) listener(stored.workspaceId);
   }
 }

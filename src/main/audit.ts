@@ -17,7 +17,7 @@ export const AUDIT_FILE = "audit.jsonl";
 const ATTEMPTS = 3;
 
 /** What is left of a store that is gone, or was put back by one from before the chain. */
-const NOTHING: StoredChain = { checkpoints: [], removed: [], decisions: () => [] };
+const NOTHING: StoredChain = { checkpoints: [], removed: [], decisions: () => [], unlinked: () => undefined };
 
 const sha256 = (text: string): string => hash("sha256", text, "hex");
 

@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { guardAbility } from "../host/guard/guard.ts";
 import { Host } from "../host/host.ts";
 import type { OpenSession } from "../host/hosted-session.ts";
+import { adoptOrphans } from "../host/orphans.ts";
 import type { SpoolLimits } from "../host/spool.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
 import { openPeerReader } from "../server/peer.ts";
@@ -84,6 +85,7 @@ async function serve({ dataDir, ours, idleMs }: HostSettings, composition: HostC
   const logFile = new LogFile(join(dataDir, "host.log"));
   const logger = createLogger("info", (line) => logFile.write(line));
   const peerOf = await openPeerReader();
+  if (!adoptOrphans()) logger.warn("what ended shells leave behind can't be found");
   const host = await Host.start({
     directory,
     hostId: LOCAL_HOST_ID,

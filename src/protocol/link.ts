@@ -88,7 +88,9 @@ export const ControlChange = z.discriminatedUnion("type", [
     instead: z.literal("safe_interrupt").optional(),
   }),
   /** Of a hub that has come: revokes unless it knows the epoch. */
-  z.object({ type: z.literal("reconnect"), knownEpoch: count.optional() }),
+  z.object({ type: z.literal("reconnect"), knownEpoch: count.optional(), mayAcquire: z.boolean().optional() }),
+  /** Whether agents take control by themselves from now on, where nobody attends. */
+  z.object({ type: z.literal("rules"), mayAcquire: z.boolean() }),
 ]);
 export type ControlChange = z.infer<typeof ControlChange>;
 

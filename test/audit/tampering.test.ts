@@ -78,6 +78,14 @@ describe("the store", () => {
     expect(found.filter((it) => !/^(removed|truncated) /.test(it))).toEqual([]);
   });
 
+  test("[AUD-10] a decision that was put in as activity, past the chain, is found", async () => {
+    const [sequence] = decisions;
+    const copied = "stream, type, 0, at, source, position, cursor, payload, NULL";
+    const copy = `SELECT 1000, ${copied} FROM events WHERE sequence = ${sequence}`;
+
+    expect(await findingAfter(audited, `INSERT INTO events ${copy}`)).toBe("added 1000");
+  });
+
   test("[AUD-10, AUD-13] a removed record is found at the next one, the last by the heads", async () => {
     const found = await findings((sequence) => `DELETE FROM events WHERE sequence = ${sequence}`);
 

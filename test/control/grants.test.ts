@@ -282,4 +282,21 @@ describe("two of them", () => {
     await house.person.control.grant({ sessionId, lease_seconds: 30, attend: true });
     expect(await codeOf(house.agent.pty.exec_block(run(conversation_id, "true")))).toBe("ok");
   });
+
+  test("[CTL-7] it holds in sessions that run already, and can be taken back there", async () => {
+    const workspaceId = "by-grant-later";
+    const setting = (agents_may_acquire: boolean) =>
+      house.person.workspace.put({ workspaceId, settings: { agents_may_acquire } });
+    await setting(true);
+    const { conversation_id, sessionId } = await house.driven({ workspaceId });
+    const act = () => codeOf(house.agent.pty.exec_block(run(conversation_id, "true")));
+
+    await setting(false);
+    expect(await act()).toBe("ok");
+    await house.agent.control.release({ sessionId });
+
+    expect(await act()).toBe("control_refused");
+    await setting(true);
+    await eventually(async () => expect(await act()).toBe("ok"));
+  });
 });

@@ -108,6 +108,18 @@ describe("what is no override", () => {
     expect(await codeOf(answer)).toBe("control_refused");
   });
 
+  test("[CTL-15, CTL-24] an agent that doesn't drive can't resize what a person looks at", async () => {
+    const { conversation_id, sessionId } = await house.driven();
+    const resize = (cols: number) => codeOf(house.agent.pty.resize({ conversation_id, cols, rows: 30 }));
+    expect(await resize(100)).toBe("ok");
+    await house.person.control.take({ sessionId });
+
+    expect(await resize(20)).toBe("control_refused");
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+    expect(await resize(20)).toBe("stopped");
+    expect(await house.person.pty.status({ conversation_id })).toMatchObject({ cols: 100, rows: 30 });
+  });
+
   test("[CTL-15] resizes, the emulator's replies and focus reports change nothing", async () => {
     const { conversation_id, sessionId } = await house.granted();
     const viewer = await house.viewer(sessionId, { input: true });

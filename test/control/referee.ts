@@ -73,6 +73,8 @@ export class Referee {
         return;
       case "safe_point":
         return this.#arrive(command.by.id);
+      // What agents may do by themselves is not changed in this world.
+      case "rules":
       case "decline":
     }
   }

@@ -57,6 +57,11 @@ export class BlockTracker {
     return this.#blocks.mode;
   }
 
+  /** By the shell's own word it runs a command. */
+  get hasBegun(): boolean {
+    return this.#blocks.integration === "marks" && this.#blocks.hasBegun;
+  }
+
   get run(): BlockRun | undefined {
     return this.#blocks.run;
   }

@@ -6,6 +6,7 @@
 import { spawn } from "node:child_process";
 import { access, readFile } from "node:fs/promises";
 import { userInfo } from "node:os";
+import { startedByHost } from "../orphans.ts";
 
 export type Account = {
   readonly username: string;
@@ -85,6 +86,7 @@ function asLoginShellSays(
       detached: true,
       stdio: ["ignore", "pipe", "ignore"],
     });
+    const ours = child.pid === undefined ? undefined : startedByHost(child.pid);
     const chunks: Buffer[] = [];
     const finish = () => {
       clearTimeout(timer);
@@ -97,6 +99,7 @@ function asLoginShellSays(
     }, LOGIN_MAX_MS);
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.once("exit", () => {
+      ours?.[Symbol.dispose]();
       // A daemon that the profile started may hold the pipe for ever.
       clearTimeout(timer);
       timer = setTimeout(finish, DRAIN_MAX_MS);

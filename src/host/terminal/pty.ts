@@ -7,6 +7,7 @@ import { createRequire } from "node:module";
 import { constants } from "node:os";
 import { ReadStream } from "node:tty";
 import type { Size } from "../../domain/session-frame.ts";
+import { startedByHost } from "../orphans.ts";
 import { closeOnExec } from "./probe/tty.ts";
 
 export type PtyOptions = {
@@ -34,6 +35,7 @@ export class Pty {
   readonly slavePath: string;
   readonly #stream: ReadStream;
   readonly #listener: PtyListener;
+  readonly #ours: Disposable;
   #exit: PtyExit | undefined;
   #ended = false;
   #paused = false;
@@ -55,6 +57,7 @@ export class Pty {
         (code, signal) => this.#waited(code, signal),
       ),
     );
+    this.#ours = startedByHost(child.pid);
     // Else every later shell could read and write this terminal, past its gate.
     closeOnExec(child.fd);
     this.pid = child.pid;
@@ -146,6 +149,7 @@ export class Pty {
 
   #finish(): void {
     if (!this.#ended || this.#exit === undefined) return;
+    this.#ours[Symbol.dispose]();
     this.#listener.exit(this.#exit);
   }
 }

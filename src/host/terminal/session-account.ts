@@ -1,10 +1,9 @@
 /** The account that a session of containment `user` runs as. Rule GRD-5 in docs/spec/guard.md. */
-import { execFile } from "node:child_process";
 import { chown, lchown, mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { AppError } from "../../protocol/errors.ts";
+import { runForHost } from "../orphans.ts";
 import type { Account } from "./login-environment.ts";
 
 export type SessionAccount = Account & { readonly gid: number; readonly groups: readonly number[] };
@@ -14,8 +13,8 @@ export async function accountOf(name: string | undefined): Promise<SessionAccoun
   if (process.getuid?.() !== 0) throw refused("Only a host that runs as root can run sessions as another user");
   if (name === undefined || !/^[\w.][\w.-]*\$?$/.test(name)) throw refused("user should be the name of an account");
   const [entry, groups] = await Promise.all([
-    output("getent", ["passwd", name]),
-    output("id", ["-G", "--", name]),
+    runForHost("getent", ["passwd", name]),
+    runForHost("id", ["-G", "--", name]),
   ]).catch(() => [undefined, undefined]);
   const [, , uid, gid, , homedir, shell] = entry?.trim().split(":") ?? [];
   if (homedir === undefined || groups === undefined) throw refused(`There is no account ${name} on this host`);
@@ -40,12 +39,6 @@ export async function directoryFor({ uid, gid }: SessionAccount): Promise<string
 export async function giveTo({ uid, gid }: SessionAccount, directory: string): Promise<void> {
   const entries = await readdir(directory, { recursive: true });
   await Promise.all([directory, ...entries.map((it) => join(directory, it))].map((path) => lchown(path, uid, gid)));
-}
-
-const run = promisify(execFile);
-
-async function output(program: string, args: readonly string[]): Promise<string> {
-  return (await run(program, [...args])).stdout;
 }
 
 function refused(detail: string): AppError {

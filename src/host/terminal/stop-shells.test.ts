@@ -180,6 +180,20 @@ test("[STP-12] programs that a shell starts for its prompt are let be", async ()
   await live.answers();
 });
 
+test.each(["CHLD", "DEBUG"])(
+  "[STP-12] what a trap on %s starts on the way to the prompt doesn't stay",
+  async (trap) => {
+    const live = await LiveTerminal.open();
+    live.type(`trap 'setsid -f tail -f /dev/null' ${trap}; sleep 1000; true\r`);
+    await live.running("sleep");
+
+    const receipt = await live.stop();
+
+    expect(receipt.survivors).toEqual([]);
+    expect(live.processes).toEqual([]);
+  },
+);
+
 test("[STP-10] the block that ran is told as canceled", async () => {
   const live = await LiveTerminal.open();
   const { blocks } = live.terminal;

@@ -5,10 +5,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { SYSTEM } from "../../domain/actor.ts";
 import { MODES_RESET, SCREEN_RESET } from "./modes-reset.ts";
+import { holds } from "./periods.ts";
 import { childrenFinder, groupMembers, isDead, type ProcessStat, readStat, statsOf } from "./probe/processes.ts";
 import { reserve } from "./reserve.ts";
 import type { ShellProcess } from "./shell-process.ts";
-import type { Period, StopOrder, StoppedProcess, StopReceipt } from "./stop-order.ts";
+import type { StopOrder, StoppedProcess, StopReceipt } from "./stop-order.ts";
 import { type Survivor, Sweep } from "./sweep.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -176,9 +177,18 @@ class Stop {
     shell.signal("SIGCONT");
     for (const end = performance.now() + PROMPT_MS; performance.now() < end; await delay(LOOK_MS)) {
       if (shell.gone || (await this.#goesOn(sweep, before.ends))) return false;
-      if (this.#isAtPrompt(before.waits)) return true;
+      if (this.#isAtPrompt(before.waits) && this.#isAlone(sweep)) return true;
     }
     return false;
+  }
+
+  /** At its prompt it waits for nothing: what it started on its way there and still runs is its hooks', and goes too. */
+  #isAlone(sweep: Sweep): boolean {
+    return reserve.during(() => {
+      if (sweep.newcomers().length === 0) return true;
+      sweep.strike(TURN_MS);
+      return false;
+    });
   }
 
   /** It starts programs before it has said that its command is over; those for its prompt come after that. */
@@ -217,11 +227,6 @@ class Stop {
   }
 }
 
-/** The kernel notes a beginning up to 10 ms too early; what is in doubt is the agent's. */
-function holds({ from, to = Infinity }: Period, startedAt: number): boolean {
-  return startedAt + TICK_MS > from && startedAt <= to;
-}
-
 /** The child of `shell` that is `pid` or above it. */
 function childAbove(pid: number, shell: number): number | undefined {
   for (let at = pid, depth = 0; at > 1 && depth < DEEPEST; depth += 1) {
@@ -234,7 +239,6 @@ function childAbove(pid: number, shell: number): number | undefined {
 
 const CTRL_C = Uint8Array.of(3);
 const LISTED = 100;
-const TICK_MS = 10;
 const DEEPEST = 256;
 /** As long as one turn may look and kill before others have theirs. */
 const TURN_MS = 100;

@@ -92,6 +92,7 @@ class TerminalSession implements HostedSession {
       case "CONTROL":
         return this.#control(request.command);
       case "RESIZE":
+        terminal.stick.refuseUnlessFree(request.by);
         terminal.resize({ cols: request.cols, rows: request.rows }, request.by);
         return { fields: {} };
       case "READ_SCREEN":
@@ -120,21 +121,21 @@ class TerminalSession implements HostedSession {
   }
 
   #control(command: ControlChange): Reply {
-    const { stick } = this.#terminal;
-    const drivesForeground = stick.state.mode === "AGENT";
+    const { stick, work } = this.#terminal;
+    const isDriving = stick.state.mode === "AGENT";
     const { action } = stick.command(command);
     if (command.type === "intent" && command.intent === "STOP_NOW") {
-      this.#stop({ drivesForeground, scope: command.scope ?? "agent", by: command.by });
+      this.#stop({ drivesForeground: isDriving || work.isCommand, scope: command.scope ?? "agent", by: command.by });
     }
     return { fields: { ...stick.describe(), ...(action === undefined ? {} : { action }) } };
   }
 
   /** The gate is shut. Nobody waits for the rest; the receipt is an event. */
   #stop(order: Pick<StopOrder, "drivesForeground" | "scope" | "by">): void {
-    const { stick, dropped } = this.#terminal;
-    const { agentTimes } = stick;
+    const { stick, work } = this.#terminal;
+    const { dropped, times: agentTimes } = work;
     const lost = { droppedInputs: dropped.inputs, droppedBytes: dropped.bytes };
-    this.#terminal.dropped = { inputs: 0, bytes: 0 };
+    work.dropped = { inputs: 0, bytes: 0 };
     stopNow(this.#terminal, { ...order, agentTimes, ...lost }).then(
       (receipt) => stick.command({ type: "stopped", receipt: { ...receipt } }),
       (error: unknown) => stick.command({ type: "stopped", receipt: { failed: String(error) } }),
@@ -178,6 +179,7 @@ class TerminalSession implements HostedSession {
       { text, cwd: request.cwd, seq },
       {
         directory: shell.directory,
+        shell: this.#shellName,
         bracketedPaste: path.modes.bracketedPaste,
         integrated: blocks.integration === "marks",
       },

@@ -7,7 +7,9 @@ import { type Actor, SYSTEM } from "../../domain/actor.ts";
 import type { JsonObject } from "../../domain/event.ts";
 import type { SessionFrame, Size } from "../../domain/session-frame.ts";
 import { Gate, type GateDevice } from "../gate.ts";
+import { endOrphans } from "../orphans.ts";
 import { Stick } from "../stick.ts";
+import { AgentWork } from "./agent-work.ts";
 import { BlockTracker } from "./block-tracker.ts";
 import { bootTimeMs } from "./boot-clock.ts";
 import { Frames } from "./frames.ts";
@@ -18,8 +20,7 @@ import type { Look, Probe } from "./probe/probe.ts";
 import { PromptWatch } from "./prompt-watch.ts";
 import { Prompts } from "./prompts.ts";
 import type { PtyExit } from "./pty.ts";
-import { QuietClock } from "./quiet-clock.ts";
-import { RUNGS_MS, SETTLE_MS, TOLD_MS } from "./quiet-rungs.ts";
+import { QuietClock, RUNGS_MS, SETTLE_MS, TOLD_MS } from "./quiet-clock.ts";
 import { reserve } from "./reserve.ts";
 import { LazyScreen } from "./screen/lazy-screen.ts";
 import type { Screens } from "./screen/screens.ts";
@@ -51,6 +52,7 @@ export class Terminal implements GateDevice {
   readonly screen: LazyScreen;
   readonly prompts: Prompts;
   readonly blocks: BlockTracker;
+  readonly work: AgentWork;
   readonly #options: TerminalOptions;
   readonly #watch: PromptWatch;
   readonly #clock: QuietClock;
@@ -68,8 +70,6 @@ export class Terminal implements GateDevice {
   #endReason = "exited";
   #endAfter: Promise<void> | undefined;
   #over = false;
-  /** What the last loss of control dropped. */
-  dropped = { inputs: 0, bytes: 0 };
   /** How often the shell had gone to wait when the last input went in. */
   #waitsAtInput: number | undefined;
 
@@ -81,8 +81,10 @@ export class Terminal implements GateDevice {
       mayAcquire: options.agentsMayAcquire,
       elapsed: bootTimeMs,
       tell: ({ type, payload, by }) => this.frames.event(type, payload, by),
-      onAgentLost: () => this.#dropInput(),
+      onAgentLost: () => this.work.lost(),
     });
+    const isIdle = (): boolean => this.shell.atPrompt && !this.blocks.hasBegun;
+    this.work = new AgentWork({ shell: () => this.shell, driven: () => this.stick.agentTimes, isIdle });
     this.gate = new Gate(this, this.stick);
     this.frames = new Frames(options.emit);
     this.screen = new LazyScreen({
@@ -176,7 +178,8 @@ export class Terminal implements GateDevice {
     this.blocks.touch(bytes);
   }
 
-  entered(): void {
+  entered(bytes: Uint8Array, by: Actor): void {
+    this.work.entered(bytes, by);
     this.#waitsAtInput = this.shell.waits;
     this.prompts.over();
     this.#stir();
@@ -275,12 +278,6 @@ export class Terminal implements GateDevice {
     this.#endAfter = done;
   }
 
-  /** What was typed and is read by nobody yet: ours and the kernel's. */
-  #dropInput(): void {
-    const { inputs, bytes } = this.shell.cancelInput();
-    this.dropped = { inputs, bytes: bytes + reserve.during(() => this.shell.flushInput()) };
-  }
-
   #makeBlocks(): BlockTracker {
     return new BlockTracker({
       frames: this.frames,
@@ -292,6 +289,7 @@ export class Terminal implements GateDevice {
       onPrompt: () => {
         this.shell.begun();
         this.path.forgetExpected();
+        this.work.done();
       },
       onRun: (isRunning, by) => by !== undefined && this.stick.ran(isRunning, by),
     });
@@ -373,6 +371,7 @@ export class Terminal implements GateDevice {
 
   #exit(exit: PtyExit): void {
     this.path.end();
+    void endOrphans((it) => this.work.hasStarted(it));
     if (this.#replacing) return;
     if (this.#stops === 0 || this.#endAfter !== undefined) return this.#finish(exit);
     // Not before the shell itself knows that it is gone: its number may be somebody else's by now.

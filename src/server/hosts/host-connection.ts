@@ -106,7 +106,8 @@ export class HostConnection {
   async finish(reason: Error, withinMs: number): Promise<void> {
     if (this.#reason !== undefined) return;
     const timer = setTimeout(() => this.close(reason), withinMs);
-    const closed = once(this.#socket, "close");
+    // Not `once` of node:events: it rejects when a host that died resets the connection, and nobody would be told.
+    const closed = new Promise((resolve) => this.#socket.once("close", resolve));
     this.#socket.end();
     await closed;
     clearTimeout(timer);

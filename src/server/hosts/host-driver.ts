@@ -149,7 +149,7 @@ export class HostDriver implements TerminalDriver {
   }
 
   async resize(sessionId: string, { cols, rows }: Size, by: Actor): Promise<void> {
-    await this.#link.request({ type: "RESIZE", session_id: sessionId, by, cols, rows });
+    await this.#act(sessionId, { type: "RESIZE", session_id: sessionId, by, cols, rows });
   }
 
   async stop(sessionId: string): Promise<void> {

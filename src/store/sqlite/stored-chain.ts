@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { eventBody, type Folded, type Sha256 } from "../../domain/audit-chain.ts";
 import type { StoredChain, StoredCheckpoint, StoredDecision } from "../../domain/audit-verify.ts";
-import { retentionOf } from "../../domain/event.ts";
+import { EVENT_TYPES, retentionOf } from "../../domain/event.ts";
 import { AUDIT_ROWS, type AuditRow, eventOf, unpackLink } from "./audit-rows.ts";
 
 const CLASS_NAMES = ["activity", "audit", "housekeeping"];
@@ -23,7 +23,7 @@ export function storedChain(db: DatabaseSync, sha256: Sha256): StoredChain {
     .map((row): Folded => {
       return { sequence: Number(row["sequence"]), ...unpackLink(row["chain"] as Uint8Array | null) };
     });
-  return { checkpoints, removed, decisions: () => decisions(db, sha256) };
+  return { checkpoints, removed, decisions: () => decisions(db, sha256), unlinked: () => unlinked(db) };
 }
 
 function* decisions(db: DatabaseSync, sha256: Sha256): Generator<StoredDecision> {
@@ -38,4 +38,17 @@ function* decisions(db: DatabaseSync, sha256: Sha256): Generator<StoredDecision>
       isFiled: retentionOf(event.type) === CLASS_NAMES[row.class],
     };
   }
+}
+
+const DECISIONS = EVENT_TYPES.filter((type) => retentionOf(type) !== "activity");
+
+function unlinked(db: DatabaseSync): number | undefined {
+  const names = DECISIONS.map((type) => `'${type}'`).join();
+  const row = db
+    .prepare(
+      `SELECT min(sequence) AS sequence FROM events
+       WHERE type IN (SELECT id FROM types WHERE name IN (${names})) AND class NOT IN (1, 2)`,
+    )
+    .get();
+  return (row?.["sequence"] as number | null | undefined) ?? undefined;
 }

@@ -292,7 +292,7 @@ test.each(SHELLS)("[BLK-27] %s: what is written for it is private, and a command
   await shell.finished(from);
   submission.remove();
 
-  expect(modes.filter((mode) => mode !== 0)).toEqual(name === "fish" ? [0o055] : []);
+  expect(modes.filter((mode) => mode !== 0)).toEqual([]);
   expect(await readdir(directory)).toEqual(before);
 });
 

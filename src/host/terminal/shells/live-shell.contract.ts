@@ -113,6 +113,7 @@ export class LiveShell {
     const command = { text, cwd, seq: (this.#seq += 1) };
     const submission = await submissionOf(launch.family, command, {
       directory,
+      shell: launch.file,
       bracketedPaste: false,
       integrated: launch.integrated,
     });

@@ -4,7 +4,7 @@
  * The user's own startup files run as ever; ours only adds hooks. The nonce is read from a file that the shell empties
  * before anything of the user's runs, and stays in an unexported variable. Rules BLK-9..BLK-14 in docs/spec/blocks.md.
  */
-import { mkdir, readFile, symlink, unlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { familyOf, type ShellFamily } from "./family.ts";
 import { isToldShell, prepareState } from "./inquiry.ts";
@@ -93,7 +93,7 @@ function chained(name: string): readonly string[] {
   return ["__sidestick_theirs", `if [[ -r ${file} ]]; then . ${file}; fi`];
 }
 
-async function prepareFish({ shell, directory, env }: ShellOptions): Promise<Prepared> {
+async function prepareFish({ directory, env }: ShellOptions): Promise<Prepared> {
   const key = fishQuoted(join(directory, "key"));
   const init = join(directory, "init.fish");
   await write(init, [
@@ -102,10 +102,6 @@ async function prepareFish({ shell, directory, env }: ShellOptions): Promise<Pre
     await script("fish.fish"),
     `set -g __ss_new ${fishQuoted(join(directory, "state"))}`,
   ]);
-  // By which a submission's syntax is checked: with the same fish that will run it.
-  const link = join(directory, "fish");
-  await unlink(link).catch(() => undefined);
-  await symlink(shell, link);
   return { args: ["-i", "-C", `source ${fishQuoted(init)}`], env, integrated: true };
 }
 

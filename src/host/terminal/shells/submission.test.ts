@@ -1,10 +1,12 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../../../../test/support/temporary.ts";
 import { familyOf, type ShellFamily } from "./family.ts";
 import { liveShell } from "./live-shell.contract.ts";
 import { submissionOf } from "./shell.ts";
 
-const UNKNOWN = { directory: "/nowhere", bracketedPaste: false, integrated: false };
+const UNKNOWN = { directory: "/nowhere", shell: "/bin/sh", bracketedPaste: false, integrated: false };
 
 test.each<[string, ShellFamily]>([
   ["/bin/bash", "bash"],
@@ -54,10 +56,23 @@ test.each([
   const submission = await submissionOf(
     "bash",
     { text, seq: 1 },
-    { directory, bracketedPaste: true, integrated: true },
+    { directory, shell: "/bin/bash", bracketedPaste: true, integrated: true },
   );
 
   expect(Buffer.from(submission.shown).toString()).toBe(shown);
+});
+
+test("[GRD-8] the host runs nothing that lies where a shell can write", async () => {
+  const shell = await liveShell("/usr/bin/fish");
+  const { directory } = shell.place;
+  const planted = readdirSync(directory).concat("fish", "bash", "sh");
+  for (const name of planted.filter((it) => it !== "key" && it !== "init.fish")) {
+    writeFileSync(join(directory, name), `#!/bin/sh\ntouch ${directory}/evil\n`, { mode: 0o755 });
+  }
+
+  await shell.run("echo a");
+
+  expect(existsSync(join(directory, "evil"))).toBe(false);
 });
 
 test("[BLK-26] the words of a person's own prompt stay, however narrow the terminal", async () => {
@@ -72,7 +87,7 @@ test.each(["bash", "zsh", "dash"] as const)("[BLK-24] %s whose marks are lost st
   await shell.submit(`exec ${family} -i`);
   await shell.until((it) => it.text(from).length > 0);
 
-  const place = { directory: shell.place.directory, bracketedPaste: false, integrated: false };
+  const place = { ...UNKNOWN, directory: shell.place.directory };
   const submission = await submissionOf(family, { text: "echo $((40 + 2))\necho 'open", cwd: "/usr", seq: 9 }, place);
   shell.write(submission.typed);
 

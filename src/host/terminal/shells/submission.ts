@@ -5,12 +5,11 @@
  * prompt for more. fish gets it pasted, because jobs of a sourced file stay in fish's own process group.
  * Rules BLK-15..BLK-28 in docs/spec/blocks.md.
  */
-import { execFile } from "node:child_process";
 import { closeSync, constants, fchownSync, openSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { AppError } from "../../../protocol/errors.ts";
+import { runForHost } from "../../orphans.ts";
 import type { ShellFamily } from "./family.ts";
 import { fishQuoted, posixQuoted } from "./quoting.ts";
 import { visible } from "./visible.ts";
@@ -28,7 +27,10 @@ export type Submission = {
 export type SubmittedCommand = { readonly text: string; readonly cwd?: string | undefined; readonly seq: number };
 
 export type SubmissionPlace = {
+  /** Whatever runs in the shell can change what is in it. */
   readonly directory: string;
+  /** By which fish's syntax is checked: with the same fish that will run it. */
+  readonly shell: string;
   readonly bracketedPaste: boolean;
   readonly integrated: boolean;
 };
@@ -183,7 +185,7 @@ async function pastedIntoFish(command: SubmittedCommand, place: SubmissionPlace)
   const whole =
     command.cwd === undefined ? text : `cd -- ${fishQuoted(directoryOf(command.cwd))}; and begin\n${text}\nend`;
   if (UNPASTABLE.test(whole)) throw refused("fish can't be given control characters in cwd");
-  await checkFish(whole, { directory: place.directory, seq: command.seq });
+  await checkFish(whole, join(place.directory, `${command.seq}.fish`), place.shell);
   return asTyped(pasted(whole));
 }
 
@@ -192,19 +194,16 @@ async function pastedIntoFish(command: SubmittedCommand, place: SubmissionPlace)
 const UNPASTABLE = /[\u0000-\u0008\u000B-\u001F\u007F]/;
 
 /** An incomplete command would make fish ask for the rest, and a wrong one would be no block. */
-async function checkFish(text: string, { directory, seq }: { readonly directory: string; readonly seq: number }) {
-  const file = join(directory, `${seq}.fish`);
+async function checkFish(text: string, file: string, fish: string): Promise<void> {
   writeAnew(file, text);
   try {
-    await run(join(directory, "fish"), ["--no-config", "-n", file], { env: {}, timeout: 5_000 });
+    await runForHost(fish, ["--no-config", "-n", file], { env: {}, timeout: 5_000 });
   } catch (error) {
     throw new AppError("invalid_request", { detail: "fish finds a syntax error in it" }, { cause: error });
   } finally {
     await rm(file, { force: true });
   }
 }
-
-const run = promisify(execFile);
 
 function keyed({ text, cwd }: SubmittedCommand, { bracketedPaste }: SubmissionPlace): Submission {
   if (cwd !== undefined) throw refused("cwd can't be set in a shell that isn't known");

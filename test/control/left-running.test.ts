@@ -1,0 +1,125 @@
+/** What an agent has going when it no longer drives: a stop ends it, whoever took over, and so does the shell's end. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { bootTimeMs } from "../../src/host/terminal/boot-clock.ts";
+import { childrenFinder, isDead, statsOf } from "../../src/host/terminal/probe/processes.ts";
+import { ControlHub, type Driven } from "../support/control-hub.ts";
+import { eventually } from "../support/eventually.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+let house: ControlHub;
+beforeAll(async () => {
+  house = await ControlHub.open();
+  return house.stop;
+});
+
+const hostPid = (): number => Number(readFileSync(join(house.hub.dataDir, "host", "lock"), "utf8"));
+const living = (parent: number) => statsOf(childrenFinder()(parent)).filter((it) => !isDead(it));
+const mode = async ({ conversation_id }: Driven) => (await house.person.pty.status({ conversation_id })).mode;
+
+async function shellOf({ conversation_id }: Driven): Promise<number> {
+  return (await house.person.pty.status({ conversation_id })).pid ?? 0;
+}
+
+/** The agent's command runs: unless said otherwise, one for which the shell starts nothing. */
+async function loops(driven: Driven, command = "while :; do :; done"): Promise<void> {
+  const { conversation_id } = driven;
+  await house.agent.pty.exec_block({ conversation_id, command, wait_ms: 0 });
+  await eventually(async () => expect(await mode(driven)).toBe("block_running"));
+}
+
+describe("a stop after the agent lost control", () => {
+  const LOSSES = [
+    { how: "a person took it", lose: (sessionId: string) => house.person.control.take({ sessionId }) },
+    { how: "a person typed", lose: (sessionId: string) => house.person.session.input({ sessionId, data: "x\r" }) },
+    {
+      how: "its lease was over",
+      lose: (sessionId: string) =>
+        eventually(async () => expect((await house.control(sessionId)).reason).toBe("lease_expired")),
+    },
+  ];
+
+  test.each(LOSSES)("[STP-5] ends what the shell runs for it, though $how before", async ({ lose }) => {
+    const driven = await house.granted(1);
+    const { sessionId } = driven;
+    await loops(driven);
+    await lose(sessionId);
+    expect(await mode(driven)).toBe("block_running");
+
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+
+    await house.receipt(sessionId);
+    await eventually(async () => expect(await mode(driven)).toBe("idle"));
+  });
+
+  test("[STP-7] ends what its command started since, in the background too", async () => {
+    const driven = await house.driven();
+    const { sessionId } = driven;
+    const go = join(await temporaryDirectory(), "go");
+    await loops(
+      driven,
+      `until [ -e ${go} ]; do sleep 0.02; done; setsid -f tail -f /dev/null; while :; do sleep 0.02; done`,
+    );
+    await house.person.control.take({ sessionId });
+    writeFileSync(go, "");
+    const pid = await shellOf(driven);
+    const programs = () => living(pid).map((it) => it.program);
+    await eventually(() => expect(programs()).toContain("tail"));
+
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+
+    await house.receipt(sessionId);
+    await eventually(() => expect(programs()).toEqual([]));
+  });
+
+  test("[STP-9] lets the command of the person be who drives since", async () => {
+    const driven = await house.driven();
+    const { sessionId } = driven;
+    await house.person.control.take({ sessionId });
+    const taken = bootTimeMs();
+    // The kernel notes beginnings by hundredths of a second.
+    await eventually(() => expect(bootTimeMs()).toBeGreaterThan(taken + 20));
+    await house.person.session.input({ sessionId, data: "sleep 1000; true\r" });
+    const pid = await shellOf(driven);
+    await eventually(() => expect(living(pid).map((it) => it.program)).toEqual(["sleep"]));
+
+    await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+
+    expect((await house.receipt(sessionId)).payload).toMatchObject({ killed_count: 0, respawned: false });
+    expect(await mode(driven)).toBe("block_running");
+  });
+});
+
+describe("a shell that ends by itself", () => {
+  const ended = async (sessionId: string) => (await house.person.session.get({ sessionId })).status;
+
+  test("[STP-19, STP-20] takes along what the agent left behind", async () => {
+    const { conversation_id, sessionId } = await house.driven();
+    const pids = join(await temporaryDirectory(), "pids");
+    const leave = `setsid -f sh -c 'echo $$ > ${pids}; exec tail -f /dev/null'`;
+    const command = `${leave}; until [ -s ${pids} ]; do sleep 0.02; done; exit`;
+
+    await house.agent.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+
+    await eventually(async () => expect(await ended(sessionId)).toBe("closed"));
+    await eventually(() => expect(existsSync(`/proc/${readFileSync(pids, "utf8").trim()}`)).toBe(false));
+  });
+
+  test("[STP-19, CTL-39] leaves what is the person's, which is still no caller at the operator's socket", async () => {
+    const { sessionId } = await house.flagged();
+    const directory = await temporaryDirectory();
+    const [go, answer] = [join(directory, "go"), join(directory, "answer")];
+    const socket = join(house.hub.dataDir, "hub.sock");
+    const curl = `/usr/bin/curl -s -o /dev/null -w "status %{http_code}" --unix-socket ${socket} http://hub/tokens`;
+    const later = join(directory, "later");
+    writeFileSync(later, `until [ -e ${go} ]; do sleep 0.02; done; ${curl} > ${answer}`);
+
+    await house.person.session.input({ sessionId, data: `setsid -f sh ${later}; exit\r` });
+
+    await eventually(async () => expect(await ended(sessionId)).toBe("closed"));
+    await eventually(() => expect(living(hostPid()).map((it) => it.program)).toContain("sh"));
+    writeFileSync(go, "");
+    await eventually(() => expect(readFileSync(answer, "utf8")).toBe("status 403"));
+  });
+});
