@@ -10,6 +10,7 @@ import { doctor } from "./commands/doctor.ts";
 import { events } from "./commands/events.ts";
 import { exportCommand } from "./commands/export.ts";
 import { guard } from "./commands/guard.ts";
+import { install, uninstall } from "./commands/install.ts";
 import { host } from "./commands/host.ts";
 import { loginLink } from "./commands/login-link.ts";
 import { mcp } from "./commands/mcp.ts";
@@ -75,6 +76,8 @@ export const COMMANDS: readonly Command[] = [
   mcp,
   guard,
   host,
+  install,
+  uninstall,
   reset,
 ];
 
