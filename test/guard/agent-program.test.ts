@@ -200,7 +200,7 @@ test("[GRD-23, GRD-21] where no guard can be built, nothing is started and the r
     cwd: victim.home,
     env: { PATH: "/usr/bin:/bin", HOME: victim.home },
   });
-  const [err] = await Promise.all([text(child.stderr!), once(child, "exit")]);
+  const [err] = await Promise.all([text(child.stderr), once(child, "exit")]);
 
   expect(child.exitCode).toBe(125);
   expect(err).toMatch(/^sidestick: This machine can't guard \(.*\)\. Nothing was started\. allow unprivileged user/);

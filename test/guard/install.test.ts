@@ -79,7 +79,9 @@ test.each([
 
 test.runIf(isRoot).each(["install", "uninstall"])("[GRD-25] %s is refused to others than root (needs root)", (verb) => {
   const { status, stderr } = spawnSync(process.execPath, [CLI, verb, "--system"], {
-    ...{ uid: 65_534, gid: 65_534, encoding: "utf8" },
+    uid: 65_534,
+    gid: 65_534,
+    encoding: "utf8",
     env: { HOME: "/", PATH: "/usr/bin:/bin" },
   });
 

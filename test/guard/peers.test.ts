@@ -17,10 +17,8 @@ const WAYS = [
   { how: "a root of its own, with the socket mounted there", flags: ["--mount", "--pid", "--fork"] },
 ];
 
-const status = (socket: string): readonly string[] => [
-  ...["/usr/bin/curl", "-s", "-o", "/dev/null", "-w", "%{http_code}"],
-  ...["--unix-socket", socket, "http://hub/whoami"],
-];
+const status = (socket: string): readonly string[] =>
+  ["/usr/bin/curl -s -o /dev/null -w %{http_code} --unix-socket", socket, "http://hub/whoami"].join(" ").split(" ");
 
 /** Not `spawnSync`: the hub lives in this process. */
 async function output(file: string, args: readonly string[], env = process.env): Promise<string> {

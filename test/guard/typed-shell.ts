@@ -12,7 +12,7 @@ export class TypedShell {
 
   /** `as`: a program and arguments that run it as somebody else. */
   constructor(env: Readonly<Record<string, string>>, cwd: string, as: readonly string[]) {
-    const [file = "", ...args] = [...as, "/bin/bash", "--norc", "--noprofile", "-i"];
+    const [file, ...args] = [...as, "/bin/bash", "--norc", "--noprofile", "-i"];
     this.#pty = spawn(file, args, {
       cols: 200,
       rows: 30,
