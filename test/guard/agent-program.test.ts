@@ -176,7 +176,8 @@ describe.each(ACCOUNTS)("as $who", (account) => {
     await shell.shows("here\r\nhere\r\n");
     shell.type("\x1A");
     await shell.shows("Stopped");
-    shell.type("kill -9 %1; wait; exit 3\r");
+    await shell.run("kill -9 %1; wait");
+    shell.type("exit 3\r");
     await shell.prompt();
     expect(await shell.run("echo rc=$?")).toContain("rc=3");
 
