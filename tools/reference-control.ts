@@ -4,7 +4,7 @@ import { INTENTS, SAFE_POINT_ACTIONS } from "../src/domain/control-state.ts";
 import { Control } from "../src/protocol/control.ts";
 
 const actor = z.object({ kind: z.enum(["person", "agent"]), id: z.string() });
-const state = Control.omit({ session_id: true, changed: true }).extend({
+const state = Control.omit({ session_id: true, changed: true, containment: true, warning: true }).extend({
   attended: z.boolean().meta({ description: "Somebody who can type is there, or it was flagged" }),
   held: z.boolean().meta({ description: "Agents get control by a grant or after a release only" }),
   interrupted_by: actor.nullable(),

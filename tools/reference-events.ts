@@ -16,6 +16,7 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     status: WorkspaceStatus,
     previous: WorkspaceStatus.optional().meta({ description: "Absent with `created`" }),
     reason: z.string().optional().meta({ description: "Why it was closed" }),
+    detail: z.string().optional().meta({ description: "With `start_failed`: what went wrong" }),
     exitCode: z.int().optional().meta({ description: "Of the session's program" }),
     signal: z.string().optional().meta({ description: "That ended it" }),
     session: WorkspaceSession.omit({
@@ -24,6 +25,7 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
       updatedAt: true,
       controllerId: true,
       reason: true,
+      detail: true,
     })
       .optional()
       .meta({ description: "Only with `created`: what the session is from then on" }),
@@ -98,6 +100,7 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     reason: true,
     resolvedBy: true,
     resolvedAt: true,
+    result: true,
   }),
   approval_decision: z.object({
     requestId: Id,
@@ -105,6 +108,7 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     approved: z.boolean().meta({ description: "True with `approved` alone" }),
     resolvedBy: z.string().meta({ description: "Who decided; `system` where nobody did" }),
     reason: z.string().optional(),
+    result: ApprovalRequest.shape.result,
   }),
   ...CONTROL_PAYLOADS,
   workspace: Workspace.omit({ updatedAt: true }),

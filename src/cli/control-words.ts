@@ -41,6 +41,7 @@ export function controlFields(control: Control): Readonly<Record<string, string>
     agent: agent_status,
     intent: user_intent,
     interactive: interactive ? "yes: agents act only when granted" : "no",
+    containment: control.containment,
     epoch: String(epoch),
     ...(asked === null ? {} : { asks: `agent ${asked.agent_id}, ${ageOf(asked.requested_at)} ago: ${asked.reason}` }),
     ...(note === null ? {} : { note }),

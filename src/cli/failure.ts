@@ -65,6 +65,8 @@ const REMEDIES: Partial<Record<ErrorCode, string>> = {
   interactive_active:
     "Talk to it: sidestick send CONVERSATION --text TEXT --enter, or end it: sidestick end CONVERSATION",
   shell_idle: "Run a command: sidestick run --conversation CONVERSATION -- COMMAND",
+  needs_open:
+    "A person decides: sidestick approvals, or runs it in an open session: sidestick sessions create --kind terminal",
   prompt_gone: "See what it waits for now: sidestick status CONVERSATION",
   control_refused: "See who drives: sidestick control SESSION; an agent asks: sidestick request SESSION --reason TEXT",
   lease_expired: "An agent asks again: sidestick request SESSION --reason TEXT",

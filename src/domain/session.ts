@@ -4,6 +4,7 @@
  * Nothing follows `closed`. Every transition is one `status` event and the state is the fold of those events, so
  * a replayed session is the live one. Rules in docs/spec/sessions.md.
  */
+import type { Containment, MissingLayer } from "./containment.ts";
 import type { JsonObject, StoredEvent } from "./event.ts";
 
 export type SessionKind = "terminal" | "browser" | "file" | "desktop";
@@ -21,9 +22,6 @@ export const OLDER_STATUS_NAMES = {
   errored: "closed",
 } as const satisfies Record<string, SessionStatus>;
 
-export const CONTAINMENTS = ["guard", "user", "open"] as const;
-export type Containment = (typeof CONTAINMENTS)[number];
-
 /** What a session is from its first event on. */
 export type SessionBirth = {
   readonly sessionId: string;
@@ -34,7 +32,13 @@ export type SessionBirth = {
   readonly conversationId?: string;
   readonly interactive: boolean;
   readonly containment: Containment;
+  /** What its guard hasn't, or why it has none though it should; absent: nothing. */
+  readonly containmentMissing?: MissingLayer[];
+  /** With containment `user`: whose account. */
+  readonly user?: string;
   readonly title: string;
+  /** Of a fresh shell: beside which session it was opened. */
+  readonly besideSessionId?: string;
 };
 
 export type Session = SessionBirth & {
@@ -44,6 +48,8 @@ export type Session = SessionBirth & {
   readonly updatedAt: string;
   /** Why it is closed, or what went wrong on the way there. */
   readonly reason?: string;
+  /** With `start_failed`: why. */
+  readonly detail?: string;
 };
 
 export type SessionCommand =
@@ -54,6 +60,7 @@ export type SessionCommand =
   | {
       readonly type: "close";
       readonly reason: string;
+      readonly detail?: string | undefined;
       readonly exitCode?: number | undefined;
       readonly signal?: string | undefined;
     };
@@ -90,9 +97,10 @@ export function decideSession(state: Session | undefined, command: SessionComman
   };
 }
 
-function endOf({ reason, exitCode, signal }: Extract<SessionCommand, { type: "close" }>): JsonObject {
+function endOf({ reason, detail, exitCode, signal }: Extract<SessionCommand, { type: "close" }>): JsonObject {
   return {
     reason,
+    ...(detail === undefined ? {} : { detail }),
     ...(exitCode === undefined ? {} : { exitCode }),
     ...(signal === undefined ? {} : { signal }),
   };
@@ -109,15 +117,17 @@ function driverOf({ holder, interactive }: JsonObject): Partial<Pick<Session, "c
 export function applySession(state: Session | undefined, event: StoredEvent): Session | undefined {
   if (event.type === "control_handoff") return state && { ...state, ...driverOf(event.payload) };
   if (event.type !== "status") return state;
-  const { status, session, reason } = event.payload as {
+  const { status, session, reason, detail } = event.payload as {
     status?: SessionStatus;
     session?: SessionBirth;
     reason?: string;
+    detail?: string;
   };
   if (status === undefined || !SESSION_STATUSES.includes(status)) return state;
   if (state === undefined) {
     if (session === undefined) return undefined;
     return { ...session, status, controllerId: null, createdAt: event.timestamp, updatedAt: event.timestamp };
   }
-  return { ...state, status, updatedAt: event.timestamp, ...(reason === undefined ? {} : { reason }) };
+  const why = { ...(reason === undefined ? {} : { reason }), ...(detail === undefined ? {} : { detail }) };
+  return { ...state, status, updatedAt: event.timestamp, ...why };
 }

@@ -20,7 +20,7 @@ type Outcome = { readonly output: unknown } | { readonly problem: Problem };
 
 const MAX_IN_MEMORY = 10_000;
 /** Refusals that come before any effect. A failed write is none of them: what came before it may have acted. */
-const NOTHING_DONE: ReadonlySet<ErrorCode> = new Set(["limit_reached", "kind_unavailable"]);
+const NOTHING_DONE: ReadonlySet<ErrorCode> = new Set(["limit_reached", "kind_unavailable", "needs_open"]);
 
 export class AnswerDesk {
   readonly #store: AnswerStore;

@@ -10,8 +10,9 @@ import {
   type Approval,
   type ApprovalVerdict,
   decideApproval,
+  type RiskLevel,
 } from "../domain/approval.ts";
-import { HUB_STREAM, type StoredEvent } from "../domain/event.ts";
+import { HUB_STREAM, type JsonObject, type StoredEvent } from "../domain/event.ts";
 import type { Logger } from "../lib/logger.ts";
 import { startTimer } from "../lib/long-timer.ts";
 import { RateLimit } from "../lib/rate-limit.ts";
@@ -34,6 +35,17 @@ export type ApprovalDeskParts = {
   readonly digest: (text: string) => string;
 };
 
+/** What the asking side settles where a rule asks. */
+export type AskTerms = { readonly rule: string; readonly riskLevel: RiskLevel };
+
+/** What an approval of one rule brings about. */
+export type ApprovalEffect = {
+  /** Recorded with the decision, before anything is done; throws to refuse it. */
+  readonly result: (approval: Approval) => JsonObject;
+  readonly carryOut: (approval: Approval, by: Actor) => Promise<void>;
+};
+
+const REQUESTED: AskTerms = { rule: "requested", riskLevel: "medium" };
 /** More questions in a minute than any person answers are an attack or a loop. */
 const PER_MINUTE = 120;
 /** Decided ones that stay at hand; all of them are in the log. */
@@ -48,6 +60,7 @@ export class ApprovalDesk {
   readonly #timers = new Map<string, Disposable>();
   readonly #rate: RateLimit;
   readonly #decided: string[] = [];
+  readonly #effects = new Map<string, ApprovalEffect>();
   #stopped = false;
   /** One request of an actor at a time: a limit that all of them pass at once is none. */
   readonly #asking = new Turns();
@@ -80,8 +93,12 @@ export class ApprovalDesk {
     this.#timers.clear();
   }
 
-  request(ask: ParsedInput<"approval.request">, by: Actor): Promise<Approval> {
-    return this.#asking.run(by.id, () => this.#request(ask, by));
+  request(ask: ParsedInput<"approval.request">, by: Actor, terms = REQUESTED): Promise<Approval> {
+    return this.#asking.run(by.id, () => this.#request(ask, by, terms));
+  }
+
+  onApproval(rule: string, effect: ApprovalEffect): void {
+    this.#effects.set(rule, effect);
   }
 
   list(status?: Approval["status"]): readonly Approval[] {
@@ -100,7 +117,10 @@ export class ApprovalDesk {
   }
 
   async resolve(requestId: string, verdict: Omit<ApprovalVerdict, "resolvedBy">, by: Actor): Promise<Approval> {
-    return this.#decide(requestId, { ...verdict, resolvedBy: by.id }, by);
+    const effect = verdict.status === "approved" ? this.#effects.get(this.get(requestId).rule) : undefined;
+    const approval = await this.#decide(requestId, { ...verdict, resolvedBy: by.id }, by, effect?.result);
+    await effect?.carryOut(approval, by);
+    return approval;
   }
 
   /** Ends what is pending without a person's decision; answers how many that were. */
@@ -124,24 +144,26 @@ export class ApprovalDesk {
     }
   }
 
-  async #request(ask: ParsedInput<"approval.request">, by: Actor): Promise<Approval> {
-    const { clock, digest, journal, newId } = this.#parts;
+  async #request(ask: ParsedInput<"approval.request">, by: Actor, { rule, riskLevel }: AskTerms): Promise<Approval> {
+    const { clock, digest, journal, newId, sessions } = this.#parts;
     const requestId = newId();
     const stream = ask.sessionId ?? HUB_STREAM;
     const timeoutMs = ask.timeoutMs ?? APPROVAL_TIMEOUT_MS;
     await journal.record(stream, "power", () => {
       this.#refuseBadAsk(ask.sessionId, by);
+      const session = ask.sessionId === undefined ? undefined : sessions.get(ask.sessionId);
       const payload = {
         requestId,
         kind: ask.kind,
         payload: ask.payload,
         action: ask.action ?? ask.kind,
-        riskLevel: "medium",
+        riskLevel,
         contextHash: digest(JSON.stringify([requestId, stream, ask.kind, ask.action ?? null, ask.payload])),
         requestedBy: by.id,
         timeoutMs,
         expiresAt: new Date(clock.now() + timeoutMs).toISOString(),
-        rule: "requested",
+        rule,
+        ...(session === undefined ? {} : { containment: session.containment }),
       };
       return { type: "approval_request", payload, source: by };
     });
@@ -178,13 +200,19 @@ export class ApprovalDesk {
     if (pending >= maxPendingApprovals) throw new AppError("limit_reached", { limit: "maxPendingApprovals", pending });
   }
 
-  async #decide(requestId: string, verdict: ApprovalVerdict, source: Actor): Promise<Approval> {
+  async #decide(
+    requestId: string,
+    verdict: ApprovalVerdict,
+    source: Actor,
+    resultOf?: ApprovalEffect["result"],
+  ): Promise<Approval> {
     const known = this.get(requestId);
     await this.#parts.journal.record(known.sessionId, "power", () => {
       const state = this.get(requestId);
       const expired = Date.parse(state.expiresAt) <= this.#parts.clock.now();
       this.#refuseWithoutSession(state, verdict);
-      const decision = decideApproval(state, verdict, { expired });
+      const result = state.status === "pending" ? resultOf?.(state) : undefined;
+      const decision = decideApproval(state, { ...verdict, ...(result && { result }) }, { expired });
       if (decision.ok) return { type: "approval_decision", payload: decision.payload, source };
       const { resolvedBy, resolvedAt, reason, status } = state;
       const decided =

@@ -13,6 +13,7 @@ import type { ControlChange } from "../protocol/link.ts";
 import { Attendance } from "./attendance.ts";
 import { follow, type Journal } from "./journal.ts";
 import type { ControlAnswer, SessionDriver } from "./ports.ts";
+import { agentsMayAcquire } from "./session-birth.ts";
 import { woken } from "./woken.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
@@ -76,6 +77,11 @@ export class ControlDesk {
     return this.#get(sessionId).present;
   }
 
+  /** Where its programs run. */
+  place(sessionId: string): Pick<SessionBirth, "containment" | "user"> {
+    return this.#get(sessionId).birth;
+  }
+
   lostAt(sessionId: string, agentId: string): LostAt | undefined {
     return this.#get(sessionId).lostAt.get(agentId);
   }
@@ -93,6 +99,15 @@ export class ControlDesk {
     throw new AppError("control_refused", { epoch, holder: holder === null ? null : { ...holder } });
   }
 
+  /** Whether the gate, as far as is known here, would let this actor act and nobody has it pause. */
+  mayAct(sessionId: string, by: Actor): boolean {
+    const known = this.#get(sessionId);
+    const { mode, holder, intent } = known.present;
+    if (by.kind !== "agent") return true;
+    if (mode !== "AGENT") return this.#isFree(known);
+    return intent === "WAIT" && (holder === null || holder.id === by.id);
+  }
+
   /** A person's decision is stored before it has an effect. */
   async grant(sessionId: string, { agentId, leaseSeconds, note, attend }: Grant, by: Actor): Promise<ControlAnswer> {
     const known = this.#get(sessionId);
@@ -104,6 +119,7 @@ export class ControlDesk {
       payload: { ...decided, ...(note === undefined ? {} : { note }) },
     } as const;
     this.#refuseClosed(known, "grant");
+    this.#refuseOpen(known);
     await this.#parts.journal.note(sessionId, "power", [{ ...event, source: by }]);
     const person = { kind: "person", id: by.id } as const;
     const change = { type: "grant", by: person, agentId: to, leaseSeconds, expectedEpoch: epoch, attend } as const;
@@ -279,7 +295,7 @@ export class ControlDesk {
   #isFree({ present, birth }: Controlled): boolean {
     const { mode, intent, agentStatus } = present;
     const isTaken = mode === "AGENT" || isInteractive(present) || intent !== "WAIT" || agentStatus === "PAUSED";
-    return !isTaken && this.#parts.workspaces.get(birth.workspaceId).settings.agents_may_acquire;
+    return !isTaken && agentsMayAcquire(this.#parts.workspaces.get(birth.workspaceId).settings, birth);
   }
 
   /** Until the gate knows: somebody may come while it is told that the last one left. */
@@ -307,6 +323,13 @@ export class ControlDesk {
   #refuseClosed({ status, birth }: Controlled, what: string): void {
     if (status !== "closed") return;
     throw new AppError("invalid_transition", { detail: `A session that is closed can't ${what}`, id: birth.sessionId });
+  }
+
+  #refuseOpen({ birth: { workspaceId, containment } }: Controlled): void {
+    const { grant_open } = this.#parts.workspaces.get(workspaceId).settings;
+    if (containment !== "open" || grant_open === "allow") return;
+    const detail = `The workspace ${workspaceId} lets no agent drive an open session (grant_open)`;
+    throw new AppError("policy_denied", { workspaceId, setting: "grant_open", detail });
   }
 
   #driver({ birth }: Controlled): SessionDriver {

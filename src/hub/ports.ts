@@ -8,6 +8,7 @@ import type { ChainHead } from "../domain/audit-chain.ts";
 import type { EventType, JsonObject, NewEvent, StoredEvent } from "../domain/event.ts";
 import type { Session, SessionKind } from "../domain/session.ts";
 import type { InputClass, SessionFrame, Size } from "../domain/session-frame.ts";
+import type { ShellChanges } from "../protocol/control.ts";
 import type { ControlChange, GuardAbility, GuardTerms } from "../protocol/link.ts";
 
 /** `process`: survives the death of this process. `power`: survives the loss of power. */
@@ -241,6 +242,8 @@ export type StartTerms = Size & {
   readonly attended?: boolean;
   /** Where nobody attends or holds, agents take control by themselves. Absent: they do. */
   readonly agentsMayAcquire?: boolean;
+  /** Absent: the home. */
+  readonly cwd?: string | undefined;
   /** With containment `user`: whose account. */
   readonly user?: string | undefined;
   /** With containment `guard`: what the workspace adds to it. */
@@ -318,6 +321,8 @@ export type TerminalStatus = {
   readonly shell: string;
   readonly integration: Integration;
   readonly cwd?: string;
+  /** Where the shell is by the kernel's word, if that still is a directory. */
+  readonly directory?: string;
   readonly size: Size;
 };
 
@@ -342,6 +347,7 @@ export interface TerminalDriver extends SessionDriver {
   endRun(sessionId: string, runId: string | undefined, by: Actor): Promise<void>;
   respawn(sessionId: string, by: Actor): Promise<void>;
   status(sessionId: string): Promise<TerminalStatus>;
+  changes(sessionId: string): Promise<ShellChanges>;
   screen(sessionId: string): Promise<ScreenText>;
   snapshot(sessionId: string): Promise<Snapshot>;
 }

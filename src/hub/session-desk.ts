@@ -4,13 +4,7 @@
  */
 import type { Actor } from "../domain/actor.ts";
 import type { StoredEvent } from "../domain/event.ts";
-import {
-  applySession,
-  decideSession,
-  type Session,
-  type SessionBirth,
-  type SessionCommand,
-} from "../domain/session.ts";
+import { applySession, decideSession, type Session, type SessionCommand } from "../domain/session.ts";
 import type { Size } from "../domain/session-frame.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Turns } from "../lib/turns.ts";
@@ -20,6 +14,7 @@ import type { ControlDesk } from "./control-desk.ts";
 import { follow, type Journal } from "./journal.ts";
 import type { OutputDesk } from "./output-desk.ts";
 import type { DriverInput, InputTaken, SessionDriver, TerminalDriver } from "./ports.ts";
+import { birthOf } from "./session-birth.ts";
 import { type OnExit, SessionRunner, startSizeOf } from "./session-runner.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
@@ -33,6 +28,7 @@ export type SessionDeskParts = {
   readonly newId: () => string;
 };
 
+/** Where a session is opened: beside another, in this directory. */
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
   readonly #runner: SessionRunner;
@@ -68,17 +64,19 @@ export class SessionDesk {
     }
   }
 
-  async create(config: ParsedInput<"session.create">, by: Actor): Promise<Session> {
+  async create(config: ParsedInput<"session.create">, by: Actor, terms: BirthTerms = {}): Promise<Session> {
     const workspace = this.#parts.workspaces.get(config.workspaceId);
     const driver = this.#runner.driver(config.kind, workspace.hostId);
     if (!driver.online) throw new AppError("host_offline", { hostId: driver.hostId });
-    const birth: SessionBirth = { sessionId: this.#parts.newId(), ...birthOf(config, by), hostId: driver.hostId };
+    const { sessionId = this.#parts.newId(), cwd, beside } = terms;
+    const besideSessionId = beside === undefined ? {} : { besideSessionId: beside };
+    const birth = { ...birthOf(config, by, { sessionId, workspace, driver }), ...besideSessionId };
     const created = await this.#births.run(config.workspaceId, async () => {
       this.#refuseOverLimit(config.workspaceId, workspace.limits.maxSessions);
-      await this.#record(birth.sessionId, by, () => ({ type: "create", birth }));
-      return this.get(birth.sessionId);
+      await this.#record(sessionId, by, () => ({ type: "create", birth }));
+      return this.get(sessionId);
     });
-    this.#settle(birth.sessionId, this.#activate(created));
+    this.#settle(sessionId, this.#activate(created, cwd));
     return created;
   }
 
@@ -213,14 +211,15 @@ export class SessionDesk {
     }
   }
 
-  async #activate(session: Session): Promise<void> {
+  async #activate(session: Session, cwd: string | undefined): Promise<void> {
     const host: Actor = { kind: "host", id: session.hostId };
     try {
-      await this.#runner.start(session);
+      await this.#runner.start(session, cwd);
       await this.#record(session.sessionId, host, () => ({ type: "activate" }));
     } catch (error) {
       this.#parts.logger.warn("a session did not start", { session: session.sessionId, error });
-      await this.#end(session, { reason: "start_failed" });
+      const detail = error instanceof AppError ? error.message : undefined;
+      await this.#end(session, { reason: "start_failed", detail });
     }
   }
 
@@ -267,16 +266,16 @@ export class SessionDesk {
   }
 
   /** The end of a session that nobody asked for; already closed is fine. */
-  async #end(session: Session, how: Parameters<OnExit>[1]): Promise<void> {
+  async #end(session: Session, how: Parameters<OnExit>[1] & { readonly detail?: string | undefined }): Promise<void> {
     const { sessionId } = session;
     const { logger, output } = this.#parts;
-    const { reason, exitCode, signal } = how;
+    const { reason, detail, exitCode, signal } = how;
     this.#ending.add(sessionId);
     try {
       await output
         .announce(sessionId)
         .catch((error: unknown) => logger.error("output unannounced", { session: sessionId, error }));
-      const close = { type: "close", reason, exitCode, signal } as const;
+      const close = { type: "close", reason, detail, exitCode, signal } as const;
       await this.#record(sessionId, { kind: "host", id: session.hostId }, () => close);
     } catch (error) {
       if (!isRefusal(error, "invalid_transition"))
@@ -315,7 +314,8 @@ export class SessionDesk {
   #refuseInput(sessionId: string, by: Actor): void {
     const session = this.get(sessionId);
     if (this.#ending.has(sessionId)) throw transitionRefused({ ...session, status: "closed" }, "input");
-    if (session.status === "closed") throw transitionRefused(session, "input");
+    if (session.status === "closed")
+      throw session.detail === undefined ? transitionRefused(session, "input") : notStarted(session);
     const paused = session.status === "paused" || this.#held.has(sessionId);
     if (paused && by.kind !== "person") throw new AppError("session_paused", { sessionId });
   }
@@ -349,25 +349,17 @@ export class SessionDesk {
   }
 }
 
-function birthOf(config: ParsedInput<"session.create">, by: Actor): Omit<SessionBirth, "sessionId" | "hostId"> {
-  const { kind, workspaceId, conversationId, interactive, title = kind } = config;
-  const ownerAgentId = ownerOf(config.ownerAgentId, by);
-  return {
-    kind,
-    ...(ownerAgentId === undefined ? {} : { ownerAgentId }),
-    workspaceId,
-    ...(conversationId === undefined ? {} : { conversationId }),
-    interactive,
-    containment: "open",
-    title,
-  };
-}
+export type BirthTerms = {
+  /** Where it was settled before. */
+  readonly sessionId?: string | undefined;
+  readonly cwd?: string | undefined;
+  /** Of a fresh shell: the session that it was opened for. */
+  readonly beside?: string | undefined;
+};
 
-/** A person may start a session for an agent; an agent starts its own. */
-function ownerOf(asked: string | undefined, by: Actor): string | undefined {
-  if (by.kind !== "agent") return asked;
-  if (asked === undefined || asked === by.id) return by.id;
-  throw new AppError("forbidden", { detail: "An agent can't start a session for another agent" });
+/** Nothing was done, and another attempt would end the same. */
+export function notStarted({ sessionId, detail, reason = "closed" }: Session): AppError {
+  return new AppError("kind_unavailable", { detail: detail ?? `The session did not start (${reason})`, sessionId });
 }
 
 function isRefusal(error: unknown, code: string): boolean {

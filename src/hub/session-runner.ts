@@ -11,7 +11,7 @@ import { openIntake } from "./intake.ts";
 import type { Journal } from "./journal.ts";
 import { type OutputDesk, OutputHole } from "./output-desk.ts";
 import type { Adoption, SessionDriver, SessionIntake, StartTerms, TerminalDriver } from "./ports.ts";
-
+import { agentsMayAcquire, guardTerms } from "./session-birth.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
 export type ExitFrame = Extract<SessionFrame, { kind: "exit" }>;
@@ -73,12 +73,12 @@ export class SessionRunner {
   }
 
   /** Rejects when it did not start; then it doesn't run. */
-  async start(session: Session): Promise<void> {
+  async start(session: Session, cwd?: string): Promise<void> {
     const driver = this.driverOf(session);
     try {
       const { intake } = await this.#intake(session);
       await withinMs(
-        driver.start(session, this.#termsOf(session), intake),
+        driver.start(session, { ...this.#termsOf(session), ...(cwd === undefined ? {} : { cwd }) }, intake),
         START_MS,
         "the host did not start it in time",
       );
@@ -156,10 +156,13 @@ export class SessionRunner {
 
   #termsOf(session: Session): StartTerms {
     const { settings } = this.#parts.workspaces.get(session.workspaceId);
+    const { containment, user, interactive } = session;
     return {
       ...startSizeOf(session),
-      attended: session.interactive,
-      agentsMayAcquire: settings.agents_may_acquire,
+      attended: interactive,
+      agentsMayAcquire: agentsMayAcquire(settings, session),
+      ...(user === undefined ? {} : { user }),
+      ...(containment === "guard" ? { guard: guardTerms(settings) } : {}),
     };
   }
 

@@ -12,16 +12,19 @@ import type { BlockDesk, BlockRecord } from "./block-desk.ts";
 import type { ControlDesk } from "./control-desk.ts";
 import { type LossFields, lossOf, throwIfLost } from "./control-loss.ts";
 import { type Conversations, ended, noTerminal } from "./conversations.ts";
+import type { OpenContinuation } from "./open-continuation.ts";
 import type { OutputReader } from "./output-reader.ts";
 import type { BlockBegun, BlockRequest } from "./ports.ts";
 import type { SessionDesk } from "./session-desk.ts";
 import { conditionsOf, waitAnswer } from "./pty-waits.ts";
+import { blockOf, endOf, levelOf, placeOf, waitingOf } from "./terminal-answers.ts";
 import type { WaitAnswer, WaitDesk } from "./wait-desk.ts";
 
 export type TerminalDeskParts = {
   readonly sessions: SessionDesk;
   readonly control: ControlDesk;
   readonly conversations: Conversations;
+  readonly openings: OpenContinuation;
   readonly blocks: BlockDesk;
   readonly waits: WaitDesk;
   readonly reader: OutputReader;
@@ -127,6 +130,7 @@ export class TerminalDesk {
     const question = this.#parts.blocks.question(sessionId);
     return {
       ...placeOf(session),
+      ...levelOf(session),
       mode,
       ...(runId === undefined ? {} : { active_session_id: runId }),
       ...(blockId === undefined ? {} : { active_block_id: blockId }),
@@ -199,13 +203,17 @@ export class TerminalDesk {
     request: BlockRequest,
     { isLast }: { readonly isLast: boolean },
   ): Promise<{ readonly session: Session; readonly begun: BlockBegun }> {
-    const { blocks, sessions } = this.#parts;
+    const { blocks, sessions, openings } = this.#parts;
+    await openings.settled(input.conversation_id);
     const session = await this.#parts.conversations.openOrCreate(input.conversation_id, request.by);
     const { sessionId } = session;
     const { cols, rows } = input;
     try {
       if (cols !== undefined && rows !== undefined) await sessions.resize(sessionId, { cols, rows }, request.by);
-      const begun = await sessions.inTerminal(sessionId, request.by, (it) => it.run(sessionId, request));
+      const begun = await sessions.inTerminal(sessionId, request.by, async (driver) => {
+        await openings.refuseRights(session, request.command, request.by, driver);
+        return driver.run(sessionId, request);
+      });
       return { session, begun };
     } catch (error) {
       const isGone = error instanceof AppError && GONE.has(error.code);
@@ -333,56 +341,4 @@ type WaitInput = Pick<
 
 export function bytesOf({ data, data_b64 }: InputChoice): Uint8Array {
   return data === undefined ? Buffer.from(data_b64 ?? "", "base64") : Buffer.from(data);
-}
-
-function placeOf({ sessionId }: Session): { readonly ok: true; readonly workspace_session_id: string } {
-  return { ok: true, workspace_session_id: sessionId };
-}
-
-function waitingOf({
-  kind,
-  program,
-  promptId,
-  confidence,
-}: {
-  kind: string;
-  program: string;
-  promptId: string;
-  confidence: string;
-}) {
-  return { kind: kind as "line", program, prompt_id: promptId, confidence };
-}
-
-function endOf({
-  exitCode,
-  signal,
-  cwd,
-  integration,
-  durationMs,
-}: NonNullable<BlockRecord["end"]>): Partial<RunOutput> {
-  return {
-    ...(exitCode === undefined ? {} : { exit_code: exitCode }),
-    ...(signal === undefined ? {} : { signal }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(integration === undefined ? {} : { integration }),
-    ...(durationMs === undefined ? {} : { duration_ms: Math.round(durationMs) }),
-  };
-}
-
-function blockOf(block: BlockRecord): Output<"pty.blocks">["blocks"][number] {
-  const { blockId, seq, command, cwd, runId, cursor, at, end } = block;
-  return {
-    block_id: blockId,
-    seq,
-    command,
-    ...(cwd === undefined ? {} : { cwd }),
-    interactive: runId !== undefined,
-    ...(runId === undefined ? {} : { session_id: runId }),
-    cursor,
-    ts_begin: at,
-    ...(end === undefined
-      ? {}
-      : { ...endOf(end), ...(cwd === undefined ? {} : { cwd }), end_cursor: end.cursor, ts_end: end.at }),
-    ...(end?.canceled === undefined ? {} : { canceled: end.canceled }),
-  };
 }

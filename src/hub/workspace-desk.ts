@@ -7,6 +7,7 @@ import { type Workspace, WorkspaceLimits, WorkspaceSettings } from "../protocol/
 import { follow, type Journal } from "./journal.ts";
 
 export const DEFAULT_WORKSPACE = "default";
+const DEFAULT_SETTINGS = WorkspaceSettings.parse({});
 
 export class WorkspaceDesk {
   readonly #journal: Journal;
@@ -50,7 +51,9 @@ export class WorkspaceDesk {
   }
 
   #fold(event: StoredEvent): void {
-    const workspace = { ...event.payload, updatedAt: event.timestamp } as unknown as Workspace;
-    this.#workspaces.set(workspace.workspaceId, workspace);
+    const stored = event.payload as unknown as Omit<Workspace, "updatedAt">;
+    // Stored before there were some of the settings: those have their defaults.
+    const settings = { ...DEFAULT_SETTINGS, ...stored.settings };
+    this.#workspaces.set(stored.workspaceId, { ...stored, settings, updatedAt: event.timestamp });
   }
 }

@@ -7,12 +7,14 @@ import { ControlChanges } from "../hub/control-changes.ts";
 import { ControlDesk } from "../hub/control-desk.ts";
 import { AuditWriter } from "../hub/audit-writer.ts";
 import { CredentialDesk } from "../hub/credential-desk.ts";
+import { FreshShells } from "../hub/fresh-shells.ts";
 import { Journal } from "../hub/journal.ts";
 import { OutputDesk } from "../hub/output-desk.ts";
 import type { Clock, SessionDriver } from "../hub/ports.ts";
 import { RetentionDesk, type RetentionLimits } from "../hub/retention-desk.ts";
 import { Conversations } from "../hub/conversations.ts";
 import { BlockDesk } from "../hub/block-desk.ts";
+import { OpenContinuation } from "../hub/open-continuation.ts";
 import { OutputReader } from "../hub/output-reader.ts";
 import { Redactions } from "../hub/redactions.ts";
 import { Tape } from "../hub/tape.ts";
@@ -65,7 +67,7 @@ export async function openDesks(options: DeskOptions) {
   endApprovalsOnLoss(control, approvals);
   const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });
   const answers = new AnswerDesk(store.answers);
-  const terminal = terminalDesks({ journal, output, sessions, control });
+  const terminal = terminalDesks({ journal, output, sessions, control, approvals, workspaces });
   const audit = auditWriter(store, { dataDir, auditHeads, logger });
   const kept = { log: store.events, bytes, answers: store.answers, audit };
   const retention = new RetentionDesk({ ...kept, sessions, approvals, clock, logger, limits });
@@ -104,6 +106,7 @@ export async function openDesks(options: DeskOptions) {
     sessions,
     control,
     changes: terminal.changes,
+    shells: new FreshShells(sessions),
     terminals: terminal.desk,
     approvals,
     credentials,
@@ -134,9 +137,11 @@ type TerminalParts = {
   readonly output: OutputDesk;
   readonly sessions: SessionDesk;
   readonly control: ControlDesk;
+  readonly approvals: ApprovalDesk;
+  readonly workspaces: WorkspaceDesk;
 };
 
-function terminalDesks({ journal, output, sessions, control }: TerminalParts) {
+function terminalDesks({ journal, output, sessions, control, approvals, workspaces }: TerminalParts) {
   const { log } = journal;
   const blocks = new BlockDesk(journal);
   const reader = new OutputReader(output, new Redactions(log));
@@ -145,7 +150,8 @@ function terminalDesks({ journal, output, sessions, control }: TerminalParts) {
   const tape = new Tape(log, output);
   const waits = new WaitDesk({ tape, patterns, screens, keyframe: tape.keyframe.bind(tape) });
   const conversations = new Conversations(sessions);
-  const desk = new TerminalDesk({ sessions, control, conversations, blocks, waits, reader, newId });
+  const openings = new OpenContinuation({ approvals, control, conversations, sessions, workspaces, newId });
+  const desk = new TerminalDesk({ sessions, control, conversations, openings, blocks, waits, reader, newId });
   const changes = new ControlChanges({ control, blocks, reader });
   const close = async (): Promise<void> => {
     await patterns.close();

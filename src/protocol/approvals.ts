@@ -3,6 +3,7 @@ import { z } from "zod";
 import { APPROVAL_KINDS, APPROVAL_STATUSES, APPROVAL_TIMEOUT_MAX_MS, RISK_LEVELS } from "../domain/approval.ts";
 import { AnyId, AnyObject, Id, Limit, Payload, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
+import { Containment } from "./sessions.ts";
 
 export const ApprovalRequest = z.object({
   requestId: Id,
@@ -18,10 +19,12 @@ export const ApprovalRequest = z.object({
   expiresAt: Timestamp,
   status: z.enum(APPROVAL_STATUSES),
   rule: z.string(),
+  containment: Containment.optional(),
   approved: z.boolean().optional(),
   reason: z.string().optional(),
   resolvedBy: z.string().optional(),
   resolvedAt: Timestamp.optional(),
+  result: AnyObject.optional().meta({ description: "What follows: with the rule `needs_open` the new `sessionId`" }),
 });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
@@ -72,7 +75,8 @@ export const approvalOperations = {
   }),
   "approval.resolve": defineOperation({
     name: "approval.resolve",
-    summary: "Decide an approval. The first decision stands.",
+    summary:
+      "Decide an approval. The first decision stands. With the rule `needs_open` the answer comes when the open session is there.",
     method: "POST",
     path: "/approvals/{requestId}/resolve",
     effect: "write",
@@ -88,6 +92,15 @@ export const approvalOperations = {
       }),
     output: ApprovalRequest,
     roles: ["operator"],
-    errors: ["not_found", "approval_decided", "approval_expired", "approval_stale"],
+    errors: [
+      "not_found",
+      "approval_decided",
+      "approval_expired",
+      "approval_stale",
+      "policy_denied",
+      "kind_unavailable",
+      "host_offline",
+      "limit_reached",
+    ],
   }),
 } as const;

@@ -1,9 +1,11 @@
 /** Who drives (seed 000): snake_case fields, UPPER enums. What was open there is settled in docs/spec/control.md. */
 import { z } from "zod";
+import { CHANGE_KINDS } from "../domain/shell-state/shell-state.ts";
 import { AGENT_STATUSES, HANDOFF_REASONS, INTENTS, SAFE_POINT_ACTIONS } from "../domain/control-state.ts";
-import { AnyId, Timestamp } from "./common.ts";
+import { AnyId, Id, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
 import { WAIT_BUDGET_MS } from "./pty-shapes.ts";
+import { Containment } from "./sessions.ts";
 
 const actor = z.object({ kind: z.enum(["person", "agent"]), id: z.string() });
 
@@ -21,6 +23,8 @@ export const Control = z.object({
   granted_by: z.string().nullable(),
   requested_by: z.object({ agent_id: z.string(), reason: z.string(), requested_at: Timestamp }).nullable(),
   handback_note: z.string().nullable(),
+  containment: Containment,
+  warning: z.string().optional().meta({ description: "With a grant of a session that isn't guarded: what that means" }),
   changed: z
     .object({
       from_cursor: z.int(),
@@ -34,6 +38,45 @@ export const Control = z.object({
     .meta({ description: "For the agent that has control again: what happened since it lost it" }),
 });
 export type Control = z.infer<typeof Control>;
+
+/**
+ * `starting`, `half_line`, `busy`, `ended`, `agent_drives`: it can't be asked now. `replaced`, `traced`, `not_integrated`,
+ * `start_unknown`, `no_report`: nothing that it says would count, or it says nothing. With the others `changes` holds what was
+ * found, which may not be all.
+ */
+export const UNTRUSTED_REASONS = [
+  "starting",
+  "half_line",
+  "busy",
+  "ended",
+  "agent_drives",
+  "replaced",
+  "traced",
+  "not_integrated",
+  "start_unknown",
+  "no_report",
+  "incomplete",
+  "debug_trap",
+  "overridden",
+  "functions_unseen",
+] as const;
+export type UntrustedReason = (typeof UNTRUSTED_REASONS)[number];
+
+export const ShellChanges = z.object({
+  trusted: z.boolean().meta({ description: "False: `reason` says why; an empty list then means nothing" }),
+  reason: z.enum(UNTRUSTED_REASONS).optional(),
+  since: Timestamp.meta({ description: "The shell's first prompt" }),
+  changes: z.array(
+    z.object({
+      kind: z.enum(CHANGE_KINDS),
+      name: z.string(),
+      before: z.string().optional().meta({ description: "Absent: it wasn't there" }),
+      after: z.string().optional().meta({ description: "Absent: it is gone" }),
+    }),
+  ),
+  omitted: z.int().optional().meta({ description: "How many more there were" }),
+});
+export type ShellChanges = z.infer<typeof ShellChanges>;
 
 const bySession = z.object({ sessionId: AnyId });
 const lease_seconds = z.number().positive().max(3600).meta({ description: "More than 0, at most 3600" });
@@ -86,7 +129,7 @@ export const controlOperations = {
         .default(false)
         .meta({ description: "Make the session interactive by this; without it a grant needs one that is" }),
     }),
-    errors: [...usual, "stale_epoch"],
+    errors: [...usual, "stale_epoch", "policy_denied"],
   }),
   "control.renew": defineOperation({
     ...agentic,
@@ -101,8 +144,26 @@ export const controlOperations = {
     name: "control.take",
     summary: "Take control. Programs run on; agents are refused until you grant or release.",
     path: "/sessions/{sessionId}/control/take",
+    input: bySession.extend({
+      fresh: z.boolean().default(false).meta({
+        description:
+          "Open a new terminal for yourself beside it, in the same directory, with nothing else of the agent's shell",
+      }),
+    }),
+    output: Control.extend({ freshSessionId: Id.optional().meta({ description: "With `fresh`: the new terminal" }) }),
+    errors: [...usual, "limit_reached", "kind_unavailable"],
+  }),
+  "control.changes": defineOperation({
+    name: "control.changes",
+    summary:
+      "What changed in a terminal's shell since it started: functions, aliases, traps, PATH, prompt hooks, options, key bindings, hashed paths, environment.",
+    method: "GET",
+    path: "/sessions/{sessionId}/control/changes",
+    effect: "read",
     input: bySession,
-    errors: usual,
+    output: ShellChanges,
+    roles: ["operator", "viewer"],
+    errors: ["not_found", "kind_unavailable", "host_offline", "unknown_outcome"],
   }),
   "control.release": defineOperation({
     ...personal,
@@ -112,7 +173,7 @@ export const controlOperations = {
     path: "/sessions/{sessionId}/control/release",
     input: bySession.extend({ note, lease_seconds: lease_seconds.optional(), agent_id }),
     roles: ["operator", "agent"],
-    errors: [...usual, "stale_epoch", "control_refused", "stopped", "paused", "lease_expired"],
+    errors: [...usual, "stale_epoch", "control_refused", "stopped", "paused", "lease_expired", "policy_denied"],
     tool: true,
   }),
   "control.request": defineOperation({

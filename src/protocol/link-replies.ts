@@ -27,6 +27,8 @@ export const StatusReply = z.object({
   shell: z.string(),
   integration: z.enum(["marks", "kernel", "none"]),
   cwd: z.string().optional(),
+  /** Where the shell is by the kernel's word, if that still is a directory. */
+  directory: z.string().optional(),
   ...size,
 });
 /** Body: the lines, joined by newlines, UTF-8. */

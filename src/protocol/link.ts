@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { INTENTS } from "../domain/control-state.ts";
-import { CONTAINMENTS } from "../domain/session.ts";
+import { CONTAINMENTS } from "../domain/containment.ts";
 import { AnyObject, Id } from "./common.ts";
 
 export const LINK_VERSION = 1;
@@ -48,6 +48,8 @@ export type GuardTerms = z.infer<typeof GuardTerms>;
 export const GuardAbility = z.object({
   available: z.boolean(),
   missing: z.array(z.object({ layer: z.string(), reason: z.string(), remedy: z.string().optional() })),
+  /** Inside, `sudo` and its like work. Absent: they don't. */
+  gains_rights: z.boolean().optional(),
 });
 export type GuardAbility = z.infer<typeof GuardAbility>;
 
@@ -151,6 +153,8 @@ export const HubMessage = z.discriminatedUnion("type", [
   request.extend({ type: z.literal("READ_SCREEN") }),
   request.extend({ type: z.literal("SNAPSHOT") }),
   request.extend({ type: z.literal("STATUS") }),
+  /** What changed in the shell since it started: asked of the shell, in a turn of the gate. */
+  request.extend({ type: z.literal("CHANGES") }),
   request.extend({ type: z.literal("TERMINATE_CMD") }),
   z.object({ type: z.literal("SHUTDOWN"), id: count, when: z.enum(["idle", "now"]) }),
 ]);

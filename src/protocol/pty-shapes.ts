@@ -165,6 +165,8 @@ export const runErrors = [
   "invalid_transition",
   "limit_reached",
   "kind_unavailable",
+  "needs_open",
+  "policy_denied",
   "host_offline",
   "unknown_outcome",
 ] as const;

@@ -28,7 +28,7 @@ import {
   runErrors,
   Block,
 } from "./pty-shapes.ts";
-import { exactlyOneInput, InputPayload } from "./sessions.ts";
+import { Containment, ContainmentMissing, exactlyOneInput, InputPayload } from "./sessions.ts";
 
 /** What every operation here has in common; agents and people use the same. */
 const usual = { method: "POST", roles: ["operator", "agent"], tool: true } as const;
@@ -207,6 +207,8 @@ export const ptyOperations = {
     input: byConversation,
     output: z.object({
       ...place,
+      containment: Containment,
+      containment_missing: ContainmentMissing.optional(),
       mode: z.enum(["idle", "block_running", "interactive"]),
       active_session_id: z.string().optional(),
       active_block_id: z.string().optional(),

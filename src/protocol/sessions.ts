@@ -1,12 +1,21 @@
 /** Sessions on the wire (seed 004): camelCase fields, snake_case enums. */
 import { z } from "zod";
 import { keyBytes } from "../domain/keys.ts";
+import { CONTAINMENTS } from "../domain/containment.ts";
 import { OLDER_STATUS_NAMES, SESSION_KINDS, SESSION_STATUSES } from "../domain/session.ts";
 import { AnyId, enumWithOlder, Id, Limit, Name, Timestamp } from "./common.ts";
 import { defineOperation, INPUT_BODY_LIMIT } from "./operation.ts";
 
 export const WorkspaceKind = z.enum(SESSION_KINDS);
 export const WorkspaceStatus = z.enum(SESSION_STATUSES);
+
+export const Containment = z
+  .enum(CONTAINMENTS)
+  .meta({ description: "Where its programs run: in the guard, as another account, or as the person's own" });
+
+export const ContainmentMissing = z
+  .array(z.object({ layer: z.string(), reason: z.string(), remedy: z.string().optional() }))
+  .meta({ description: "What its guard lacks, or why it has none though it should" });
 
 export const WorkspaceSession = z.object({
   sessionId: Id,
@@ -20,9 +29,13 @@ export const WorkspaceSession = z.object({
   conversationId: z.string().optional(),
   controllerId: z.string().nullable(),
   interactive: z.boolean(),
-  containment: z.enum(["guard", "user", "open"]),
+  containment: Containment,
+  containmentMissing: ContainmentMissing.optional(),
+  user: z.string().optional().meta({ description: "With containment `user`: the account" }),
   title: z.string(),
-  reason: z.string().optional(),
+  besideSessionId: z.string().optional().meta({ description: "Of a fresh shell: beside which session it was opened" }),
+  reason: z.string().optional().meta({ description: "Why it is closed" }),
+  detail: z.string().optional().meta({ description: "With `start_failed`: what went wrong" }),
 });
 export type WorkspaceSession = z.infer<typeof WorkspaceSession>;
 
@@ -71,22 +84,36 @@ export const sessionOperations = {
     path: "/sessions",
     status: 201,
     effect: "write",
-    input: z.object({
-      kind: WorkspaceKind,
-      workspaceId: z.string().min(1).max(128).default("default"),
-      conversationId: z.string().min(1).max(256).optional(),
-      interactive: z.boolean().default(false).meta({ description: "A person attends this session" }),
-      title: Name.optional(),
-      ownerAgentId: z
-        .string()
-        .min(1)
-        .max(128)
-        .optional()
-        .meta({ description: "The agent it is for; absent: the agent that asks" }),
-    }),
+    input: z
+      .object({
+        kind: WorkspaceKind,
+        workspaceId: z.string().min(1).max(128).default("default"),
+        conversationId: z.string().min(1).max(256).optional(),
+        interactive: z.boolean().default(false).meta({ description: "A person attends this session" }),
+        title: Name.optional(),
+        ownerAgentId: z
+          .string()
+          .min(1)
+          .max(128)
+          .optional()
+          .meta({ description: "The agent it is for; absent: the agent that asks" }),
+        containment: z
+          .enum(CONTAINMENTS)
+          .optional()
+          .meta({ description: "Absent: for an agent the guard, as its workspace says; for a person `open`" }),
+        user: z
+          .string()
+          .regex(/^[a-z_][a-z0-9._-]{0,31}\$?$/i, "the name of an account")
+          .optional()
+          .meta({ description: "With containment `user`: whose account" }),
+      })
+      .refine((it) => (it.user !== undefined) === (it.containment === "user"), {
+        message: "user goes with containment `user`, and with nothing else",
+        path: ["user"],
+      }),
     output: WorkspaceSession,
     roles: ["operator", "agent"],
-    errors: ["kind_unavailable", "not_found", "limit_reached"],
+    errors: ["kind_unavailable", "not_found", "limit_reached", "needs_open", "policy_denied"],
     tool: true,
   }),
   "session.list": defineOperation({

@@ -12,14 +12,50 @@ export const WorkspaceLimits = z.object({
   maxPendingApprovals: z.int().min(1).max(1000).default(20),
 });
 
+/** Of the machine's, or below the home of whoever the session runs as. */
+const paths = z
+  .array(
+    z
+      .string()
+      .max(4096)
+      .regex(/^~?\/[^\0]*$/, "must begin with / or ~/"),
+  )
+  .max(200);
+
+const settings = {
+  interactive_when: z.enum(["viewer", "viewer_with_input"]),
+  agents_may_acquire: z
+    .boolean()
+    .meta({ description: "Whether an agent may act in a session that no person attends or holds" }),
+  on_viewer: z
+    .enum(["revoke", "safe_interrupt"])
+    .meta({ description: "For an agent without a person's grant, when somebody who can type attaches" }),
+  agent_may_answer_passwords: z.boolean(),
+  containment: z.enum(["guard", "open"]).meta({ description: "What an agent's sessions get, where the host can" }),
+  grant_open: z
+    .enum(["allow", "forbid"])
+    .meta({ description: "Whether an agent may drive an `open` session: by a grant, or by itself" }),
+  guard_hidden: paths.meta({ description: "In the guard: hidden too" }),
+  guard_shown: paths.meta({ description: "In the guard: shown, though hidden by default" }),
+  guard_read_only: paths.meta({ description: "In the guard: not to be changed" }),
+  guard_writable: paths.meta({ description: "In the guard: to be changed, though read-only by default" }),
+  guard_network: z.boolean().meta({ description: "In the guard: whether there is any network but its own loopback" }),
+};
+
 export const WorkspaceSettings = z.object({
-  interactive_when: z.enum(["viewer", "viewer_with_input"]).default("viewer_with_input"),
-  /** Whether an agent may act in a session that no person attends or holds. */
-  agents_may_acquire: z.boolean().default(true),
-  /** What happens to an agent that acts without a person's grant when somebody who can type attaches. */
-  on_viewer: z.enum(["revoke", "safe_interrupt"]).default("revoke"),
-  agent_may_answer_passwords: z.boolean().default(false),
+  interactive_when: settings.interactive_when.default("viewer_with_input"),
+  agents_may_acquire: settings.agents_may_acquire.default(true),
+  on_viewer: settings.on_viewer.default("revoke"),
+  agent_may_answer_passwords: settings.agent_may_answer_passwords.default(false),
+  containment: settings.containment.default("guard"),
+  grant_open: settings.grant_open.default("allow"),
+  guard_hidden: settings.guard_hidden.default([]),
+  guard_shown: settings.guard_shown.default([]),
+  guard_read_only: settings.guard_read_only.default([]),
+  guard_writable: settings.guard_writable.default([]),
+  guard_network: settings.guard_network.default(true),
 });
+export type WorkspaceSettings = z.infer<typeof WorkspaceSettings>;
 
 export const Workspace = z.object({
   workspaceId: WorkspaceId,
@@ -66,15 +102,7 @@ export const workspaceOperations = {
         .object({ maxSessions: z.int().min(1).max(10_000), maxPendingApprovals: z.int().min(1).max(1000) })
         .partial()
         .optional(),
-      settings: z
-        .object({
-          interactive_when: z.enum(["viewer", "viewer_with_input"]),
-          agents_may_acquire: z.boolean(),
-          on_viewer: z.enum(["revoke", "safe_interrupt"]),
-          agent_may_answer_passwords: z.boolean(),
-        })
-        .partial()
-        .optional(),
+      settings: z.object(settings).partial().optional(),
     }),
     output: Workspace,
     roles: ["operator"],

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { ControlHub } from "../support/control-hub.ts";
-import { addressOf } from "../support/hub.ts";
+import { addressOf, leaveOpen } from "../support/hub.ts";
 import { CLI, runCli } from "../support/run-cli.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { clientOf, endHostAfterTest } from "../support/terminal-hub.ts";
@@ -48,6 +48,7 @@ async function startApart() {
     await exited;
   });
   const url = await addressOf(child);
+  await leaveOpen(dataDir);
   const people = { agent: await clientOf(url, dataDir, "agent"), person: await clientOf(url, dataDir, "operator") };
   const hostPid = readFileSync(join(dataDir, "host", "lock"), "utf8").trim();
   return { url, dataDir, pids: `${child.pid} ${hostPid}`, ...people };

@@ -1,5 +1,6 @@
 /** Getting control: grants, leases, requests, waits, over HTTP. */
 import { beforeAll, describe, expect, test } from "vitest";
+import { grantWarning } from "../../src/domain/containment.ts";
 import { codeOf, ControlHub } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -35,6 +36,8 @@ describe("grants", () => {
       granted_by: "operator",
       requested_by: null,
       handback_note: "go",
+      containment: "open",
+      warning: grantWarning("open"),
     });
     expect(await codeOf(house.otherAgent.pty.exec_block(run(conversation_id, "true")))).toBe("control_refused");
     expect(await house.agent.pty.exec_block(run(conversation_id, "echo $((6*7))"))).toMatchObject({ output: "42\n" });
@@ -268,7 +271,7 @@ describe("two of them", () => {
 
   test("[CTL-7] `agents_may_acquire: false` leaves nothing but grants", async () => {
     const workspaceId = "by-grant-only";
-    await house.person.workspace.put({ workspaceId, settings: { agents_may_acquire: false } });
+    await house.person.workspace.put({ workspaceId, settings: { containment: "open", agents_may_acquire: false } });
     const conversation_id = house.conversation();
     const session = { kind: "terminal", workspaceId, conversationId: conversation_id } as const;
     const { sessionId } = await house.agent.session.create(session);

@@ -24,7 +24,10 @@ test("[CTL-12] a wait answers when a person lets go and nobody attends: whoever 
 });
 
 test("[CTL-12] where agents may not acquire, a wait goes on over a release", async () => {
-  await hub.person.workspace.put({ workspaceId: "granted", settings: { agents_may_acquire: false } });
+  await hub.person.workspace.put({
+    workspaceId: "granted",
+    settings: { containment: "open", agents_may_acquire: false },
+  });
   const { sessionId } = await hub.agent.session.create({ kind: "terminal", workspaceId: "granted" });
   await hub.person.control.take({ sessionId });
   let isAnswered = false;

@@ -53,7 +53,7 @@ test("[CTL-18] a person's grant stands when somebody attaches", async () => {
 
 test("[CTL-18] with `on_viewer: safe_interrupt` the agent finishes its step and pauses", async () => {
   const workspaceId = "gentle";
-  await house.person.workspace.put({ workspaceId, settings: { on_viewer: "safe_interrupt" } });
+  await house.person.workspace.put({ workspaceId, settings: { containment: "open", on_viewer: "safe_interrupt" } });
   const { conversation_id, sessionId } = await house.driven({ workspaceId });
 
   await house.viewer(sessionId, { input: true });
@@ -68,7 +68,7 @@ test("[CTL-18] with `on_viewer: safe_interrupt` the agent finishes its step and 
 
 test("[CTL-6] with `interactive_when: viewer` whoever watches counts", async () => {
   const workspaceId = "watched";
-  await house.person.workspace.put({ workspaceId, settings: { interactive_when: "viewer" } });
+  await house.person.workspace.put({ workspaceId, settings: { containment: "open", interactive_when: "viewer" } });
   const { sessionId } = await house.driven({ workspaceId });
 
   await house.viewer(sessionId, { input: false });

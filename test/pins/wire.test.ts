@@ -20,8 +20,12 @@ test("[SES-14] the published names stay", () => {
       "controllerId",
       "interactive",
       "containment",
+      "containmentMissing",
+      "user",
       "title",
+      "besideSessionId",
       "reason",
+      "detail",
     ].sort(),
   );
   expect(Object.keys(WorkspaceEvent.shape)).toEqual([
@@ -54,6 +58,8 @@ test("[SES-14] the published names stay", () => {
       "resolvedAt",
       "rule",
       "requestedBy",
+      "containment",
+      "result",
     ].sort(),
   );
   expect(WorkspaceKind.options).toEqual(["terminal", "browser", "file", "desktop"]);
@@ -109,6 +115,7 @@ test("[HTP-1] routes and tools stay where clients look for them", () => {
     "POST /sessions/{sessionId}/control/grant 200",
     "POST /sessions/{sessionId}/control/renew 200 control_renew",
     "POST /sessions/{sessionId}/control/take 200",
+    "GET /sessions/{sessionId}/control/changes 200",
     "POST /sessions/{sessionId}/control/release 200 control_release",
     "POST /sessions/{sessionId}/control/request 200 control_request",
     "POST /sessions/{sessionId}/control/decline 200",

@@ -11,7 +11,10 @@ export async function spareFish(home: string): Promise<void> {
 export async function emptyHome(directory: string): Promise<Readonly<Record<string, string>>> {
   const HOME = join(directory, "home");
   await spareFish(HOME);
-  const { username } = userInfo();
+  return environmentIn(HOME, userInfo().username);
+}
+
+export function environmentIn(HOME: string, username: string): Readonly<Record<string, string>> {
   return {
     HOME,
     USER: username,

@@ -52,6 +52,11 @@ export async function tokenOf(dataDir: string, role: Role, name: string): Promis
   return (await operator.token.create({ role, name })).token;
 }
 
+/** Agents' terminals without the guard: for tests of something else, whose homes lie in the data directory. */
+export async function leaveOpen(dataDir: string): Promise<void> {
+  await operatorClient(dataDir).workspace.put({ workspaceId: "default", settings: { containment: "open" } });
+}
+
 export function operatorClient(dataDir: string): SidestickClient {
   return new SidestickClient({ url: "http://hub", fetch: socketFetch(join(dataDir, "hub.sock")) });
 }
@@ -80,7 +85,9 @@ export async function spawnTestHub(
     await exited;
   };
   onTestFinished(() => kill());
-  return { url: await addressOf(child), child, kill };
+  const url = await addressOf(child);
+  if (composition !== "hub") await leaveOpen(dataDir);
+  return { url, child, kill };
 }
 
 /** Keeps reading afterwards: a killed hub must not leave an unread pipe behind. */

@@ -5,7 +5,7 @@ import { expect, onTestFinished } from "vitest";
 import type { SessionFrame } from "../../src/domain/session-frame.ts";
 import { bootTimeMs } from "../../src/host/terminal/boot-clock.ts";
 import { terminate } from "../../src/host/terminal/ending.ts";
-import type { LauncherName, ShellGuard } from "../../src/host/terminal/launcher.ts";
+import type { Launching } from "../../src/host/terminal/launcher.ts";
 import { Probe } from "../../src/host/terminal/probe/probe.ts";
 import { descendants, isDead, type ProcessStat, readStat, statsOf } from "../../src/host/terminal/probe/processes.ts";
 import { Screens } from "../../src/host/terminal/screen/screens.ts";
@@ -34,7 +34,7 @@ export class LiveTerminal {
     this.home = home;
   }
 
-  static async open(shell = "/bin/bash", launcher?: LauncherName | ShellGuard): Promise<LiveTerminal> {
+  static async open(shell = "/bin/bash", launcher?: Launching): Promise<LiveTerminal> {
     const live = new LiveTerminal(await temporaryDirectory());
     probe ??= Probe.open();
     screens ??= Screens.open();

@@ -12,8 +12,8 @@ import type {
   StartTerms,
 } from "../../src/hub/ports.ts";
 import { Stick } from "../../src/host/stick.ts";
+import type { ControlChange, GuardAbility } from "../../src/protocol/link.ts";
 import { AppError } from "../../src/protocol/errors.ts";
-import type { ControlChange } from "../../src/protocol/link.ts";
 import type { Actor } from "../../src/domain/actor.ts";
 import type { EventType, JsonObject } from "../../src/domain/event.ts";
 import type { Session, SessionKind } from "../../src/domain/session.ts";
@@ -80,14 +80,21 @@ export class MemoryDriver implements SessionDriver {
   readonly hostId = "local";
   readonly online = true;
   readonly hosted = [];
+  readonly guard?: GuardAbility;
+  /** How each session was started. */
+  readonly terms = new Map<string, StartTerms>();
   readonly #running = new Map<string, MemorySession>();
 
-  constructor(kind: SessionKind) {
+  constructor(kind: SessionKind, guard?: GuardAbility) {
     this.kind = kind;
+    if (guard !== undefined) this.guard = guard;
   }
 
   async start(session: Session, terms: StartTerms, intake: SessionIntake): Promise<void> {
     if (session.title === "refuse to start") throw new Error("asked to refuse");
+    if (session.title.endsWith("refuse with a reason"))
+      throw new AppError("kind_unavailable", { detail: "the reason" });
+    this.terms.set(session.sessionId, terms);
     this.#running.set(session.sessionId, new MemorySession(intake, { order: 0, cursor: 0 }, terms));
   }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
 import { takeDown } from "../../src/main/down.ts";
-import { addressOf, operatorClient } from "./hub.ts";
+import { addressOf, leaveOpen, operatorClient } from "./hub.ts";
 
 export type ProductHub = {
   readonly dataDir: string;
@@ -23,6 +23,7 @@ export async function startProductHub(): Promise<ProductHub> {
     env: { ...process.env, XDG_CONFIG_HOME: dataDir, XDG_STATE_HOME: dataDir },
   });
   await addressOf(child);
+  await leaveOpen(dataDir);
   const end = async (): Promise<void> => {
     await takeDown(dataDir);
     await rm(dataDir, { recursive: true, force: true });

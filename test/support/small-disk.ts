@@ -5,7 +5,7 @@ import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
-import { addressOf, operatorClient, tokenOf } from "./hub.ts";
+import { addressOf, leaveOpen, operatorClient, tokenOf } from "./hub.ts";
 import { endHost } from "./terminal-hub.ts";
 
 /** A mount that only the hub sees, and that goes with it. */
@@ -34,6 +34,7 @@ export async function spawnOnSmallDisk(composition: "hub" | "terminal-hub" = "hu
   const url = await addressOf(child);
   // Through the hub's own eyes: nobody else sees what is mounted there.
   const inside = `/proc/${child.pid}/root${mountPoint}`;
+  if (composition === "terminal-hub") await leaveOpen(inside);
   const ballast = join(inside, "ballast");
   return {
     url,

@@ -10,9 +10,9 @@ import { createLogger } from "../../src/lib/logger.ts";
 import { type Drivers, type Patience, startHub } from "../../src/main/hub.ts";
 import { connectLocalHost } from "../../src/main/local-host.ts";
 import { readSettings } from "../../src/main/settings.ts";
-import { tokenOf } from "./hub.ts";
+import { leaveOpen, tokenOf } from "./hub.ts";
 
-const hostProgram = (name: string): readonly string[] => [
+export const hostProgram = (name: string): readonly string[] => [
   "--disable-warning=ExperimentalWarning",
   fileURLToPath(new URL(`../composition/${name}`, import.meta.url)),
 ];
@@ -49,6 +49,7 @@ export async function openTerminalHub(
     return { drivers: [driver], close };
   };
   const hub = await startHub(settings, connect, patience);
+  await leaveOpen(dataDir);
   const stop = async (): Promise<void> => {
     await hub.close();
     await endHost(dataDir);

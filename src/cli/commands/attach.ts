@@ -1,7 +1,8 @@
 import type { SidestickClient } from "../../client/sidestick.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { type AttachMode, AttachedTerminal, type Ending } from "../attached-terminal.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand, type Invocation } from "../command.ts";
+import type { Options } from "../options.ts";
 import { driverWords } from "../control-words.ts";
 import { EXIT, UsageError } from "../exit.ts";
 import { signalExitCode } from "../interruption.ts";
@@ -24,36 +25,44 @@ export const attach = defineCommand({
     "sidestick attach 3f2a9c01 --read-only",
     "sidestick attach build --detach-key C-q",
   ],
-  run: async ({ client, streaming, values, given: [name = ""], terminal }) => {
-    const mode = modeOf(values);
-    const key = detachKey(values["detach-key"] ?? "C-]");
-    if (mode !== "read" && !(process.stdin.isTTY && process.stdout.isTTY)) {
-      throw new UsageError("Nobody can type here, for this is no terminal.", {
-        remedy: "Watch with --read-only, or use: sidestick send, wait, output",
-      });
-    }
-    const { eventCursor } = await client.snapshot.get();
-    const session = await terminalOf(client, name);
-    const { sessionId, status, conversationId = sessionId.slice(0, 8) } = session;
-    if (status === "closed") {
-      const detail = `This terminal is over (${session.reason ?? "closed"}). What it said: sidestick output ${name}`;
-      throw new AppError("invalid_transition", { detail });
-    }
-    const local = new LocalTerminal(process.stdin, process.stdout, "screen");
-    const parts = {
-      client: await streaming(),
-      sessionId,
-      name: printable(conversationId),
-      local,
-      mode,
-      detachKey: key,
-    };
-    const ending = await new AttachedTerminal(parts).run(eventCursor);
-    const drives = ending.why === "over" ? "" : await driverNow(client, sessionId, name);
-    terminal.note(printable(wordsOf(ending, name) + drives));
-    return ending.why === "signal" ? signalExitCode(ending.signal) : EXIT.ok;
-  },
+  run: (invocation) => attachTo(invocation, invocation.given[0] ?? ""),
 });
+
+type Values = { readonly "read-only"?: boolean; readonly watch?: boolean; readonly "detach-key"?: string };
+type Attaching = Pick<Invocation<Options>, "client" | "streaming" | "terminal"> & { readonly values: Values };
+
+export function refuseWithoutTerminal(): void {
+  if (process.stdin.isTTY && process.stdout.isTTY) return;
+  throw new UsageError("Nobody can type here, for this is no terminal.", {
+    remedy: "Watch with --read-only, or use: sidestick send, wait, output",
+  });
+}
+
+export async function attachTo({ client, streaming, values, terminal }: Attaching, name: string): Promise<number> {
+  const mode = modeOf(values);
+  const key = detachKey(values["detach-key"] ?? "C-]");
+  if (mode !== "read") refuseWithoutTerminal();
+  const { eventCursor } = await client.snapshot.get();
+  const session = await terminalOf(client, name);
+  const { sessionId, status, conversationId = sessionId.slice(0, 8) } = session;
+  if (status === "closed") {
+    const detail = `This terminal is over (${session.reason ?? "closed"}). What it said: sidestick output ${name}`;
+    throw new AppError("invalid_transition", { detail });
+  }
+  const local = new LocalTerminal(process.stdin, process.stdout, "screen");
+  const parts = {
+    client: await streaming(),
+    sessionId,
+    name: printable(conversationId),
+    local,
+    mode,
+    detachKey: key,
+  };
+  const ending = await new AttachedTerminal(parts).run(eventCursor);
+  const drives = ending.why === "over" ? "" : await driverNow(client, sessionId, name);
+  terminal.note(printable(wordsOf(ending, name) + drives));
+  return ending.why === "signal" ? signalExitCode(ending.signal) : EXIT.ok;
+}
 
 function modeOf(values: { readonly "read-only"?: boolean; readonly watch?: boolean }): AttachMode {
   if (values["read-only"] === true && values.watch === true) {

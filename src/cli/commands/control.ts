@@ -1,12 +1,14 @@
 /** Who drives a session: seeing it, and handing it over. Rule CTL-38 in docs/spec/control.md. */
 import type { SidestickClient } from "../../client/sidestick.ts";
 import { defineCommand } from "../command.ts";
+import { attachTo, refuseWithoutTerminal } from "./attach.ts";
 import { type Control, controlFields, changeWords, driverWords } from "../control-words.ts";
 import { EXIT, UsageError } from "../exit.ts";
 import { untilInterrupted } from "../interruption.ts";
 import { timeoutMs } from "../options.ts";
 import { outageTeller } from "../outage.ts";
 import { printable, printableJson } from "../printable.ts";
+import { shellChangeLines } from "../shell-change-words.ts";
 import { sessionOf } from "../terminals.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -19,9 +21,16 @@ export const control = defineCommand({
   name: "control",
   summary: "Say who drives a session, for how long, and who asks",
   takes: TAKES,
-  options: { follow: { type: "boolean", help: "go on with each change, until Ctrl+C or the session's end" } },
-  examples: ["sidestick control build", "sidestick control build --follow", "sidestick control 3f2a9c01 --json"],
+  options: {
+    follow: { type: "boolean", help: "go on with each change, until Ctrl+C or the session's end" },
+    changes: { type: "boolean", help: "instead: what changed in its shell since it started; 1 if that can't be known" },
+  },
+  examples: ["sidestick control build", "sidestick control build --follow", "sidestick control build --changes"],
   run: async ({ client, values, given, terminal }) => {
+    if (values.changes === true && values.follow === true) {
+      throw new UsageError("--changes is told once, --follow goes on: leave one out.");
+    }
+    if (values.changes === true) return tellChanges({ client, terminal, isJson: values.json === true }, given[0] ?? "");
     // Before the state is read: a change between the two is then told twice rather than never.
     const { eventCursor } = await client.snapshot.get();
     const sessionId = await sessionOf(client, given[0] ?? "");
@@ -33,6 +42,13 @@ export const control = defineCommand({
     return EXIT.ok;
   },
 });
+
+async function tellChanges({ client, terminal, isJson }: Follower, name: string): Promise<number> {
+  const report = await client.control.changes({ sessionId: await sessionOf(client, name) });
+  if (isJson) terminal.printJson(report);
+  else for (const line of shellChangeLines(report, name)) terminal.print(printable(line));
+  return report.trusted ? EXIT.ok : EXIT.failure;
+}
 
 type Follower = { readonly client: SidestickClient; readonly terminal: Terminal; readonly isJson: boolean };
 
@@ -84,10 +100,27 @@ export const take = defineCommand({
   name: "take",
   summary: "Take control; programs run on, agents are refused until you grant or release",
   takes: TAKES,
-  examples: ["sidestick take build"],
-  run: async ({ client, values, given, terminal }) => {
-    const state = await client.control.take({ sessionId: await sessionOf(client, given[0] ?? "") });
-    return told(terminal, state, values.json);
+  options: {
+    fresh: {
+      type: "boolean",
+      help: "and open a new shell for you beside it, with nothing of the agent's but the directory",
+    },
+    attach: { type: "boolean", help: "with --fresh: use it here" },
+  },
+  examples: ["sidestick take build", "sidestick take build --fresh --attach"],
+  run: async (invocation) => {
+    const { client, values, given, terminal } = invocation;
+    const { fresh = false } = values;
+    if (values.attach === true && !fresh) throw new UsageError("--attach needs --fresh: the new shell is used here.");
+    if (values.attach === true) refuseWithoutTerminal();
+    const state = await client.control.take({ sessionId: await sessionOf(client, given[0] ?? ""), fresh });
+    const { freshSessionId } = state;
+    if (freshSessionId === undefined || values.json === true) return told(terminal, state, values.json);
+    told(terminal, state, false);
+    if (values.attach === true) return attachTo({ ...invocation, values: {} }, freshSessionId);
+    terminal.print(`fresh: ${freshSessionId}`);
+    terminal.note(`sidestick: Use it: sidestick attach ${freshSessionId.slice(0, 8)}`);
+    return EXIT.ok;
   },
 });
 
@@ -187,6 +220,7 @@ async function answered(
 function told(terminal: Terminal, state: Control, json: boolean | undefined): number {
   if (json === true) terminal.printJson(state);
   else terminal.print(printable(`drives: ${driverWords(state)}`));
+  if (state.warning !== undefined && json !== true) terminal.note(printable(`sidestick: ${state.warning}`));
   return EXIT.ok;
 }
 

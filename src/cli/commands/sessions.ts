@@ -1,7 +1,9 @@
 import type { SidestickClient, WorkspaceSession } from "../../client/sidestick.ts";
+import { CONTAINMENTS } from "../../domain/containment.ts";
 import { SESSION_KINDS, SESSION_STATUSES, type SessionStatus } from "../../domain/session.ts";
 import { ageOf } from "../age.ts";
 import { type Command, defineCommand } from "../command.ts";
+import { levelWords, missingWords } from "../containment-words.ts";
 import { EXIT, UsageError } from "../exit.ts";
 import { resolveId, shortener } from "../ids.ts";
 import { oneOf } from "../options.ts";
@@ -55,13 +57,25 @@ export const sessionsCreate = defineCommand({
     interactive: { type: "boolean", help: "a person attends it: agents act only when granted" },
     workspace: { type: "string", value: "ID", help: 'its workspace (default "default")' },
     conversation: { type: "string", value: "ID", help: "the conversation that it belongs to" },
+    containment: {
+      type: "string",
+      value: "LEVEL",
+      help: `where its programs run: ${CONTAINMENTS.join(", ")} (default: open; an agent's: guard)`,
+    },
+    user: { type: "string", value: "NAME", help: "with --containment user: this account" },
   },
-  examples: ['sidestick sessions create --kind terminal --title "nightly build"'],
+  examples: [
+    'sidestick sessions create --kind terminal --title "nightly build"',
+    "sidestick sessions create --kind terminal --containment guard",
+  ],
   run: async ({ client, values, terminal }) => {
     if (values.kind === undefined) throw new UsageError(`--kind is needed: ${SESSION_KINDS.join(", ")}.`);
     const { title, interactive, workspace: workspaceId, conversation: conversationId } = values;
     const kind = oneOf(values.kind, SESSION_KINDS, "--kind");
-    const session = await client.session.create({ kind, title, interactive, workspaceId, conversationId });
+    const level = values.containment;
+    const containment = level === undefined ? undefined : oneOf(level, CONTAINMENTS, "--containment");
+    const place = { workspaceId, conversationId, containment, user: values.user };
+    const session = await client.session.create({ kind, title, interactive, ...place });
     if (values.json === true) terminal.printJson(session);
     else terminal.print(printable(session.sessionId));
     return EXIT.ok;
@@ -82,10 +96,14 @@ function onSession(verb: "get" | "pause" | "resume" | "close", summary: string):
     run: async ({ client, values, given: [id = ""], terminal }) => {
       const session = await client.session[verb]({ sessionId: await sessionIdOf(client, id) });
       if (values.json === true) terminal.printJson(session);
-      else terminal.printFields(session);
+      else terminal.printFields(fieldsOf(session));
       return EXIT.ok;
     },
   });
+}
+
+function fieldsOf({ containmentMissing: missing, ...session }: WorkspaceSession): object {
+  return { ...session, ...(missing && { containmentMissing: missingWords(missing) }) };
 }
 
 /** `id` may be any unique begin of one. */
@@ -100,6 +118,7 @@ function columns(short: (id: string) => string) {
     { title: "STATUS", value: (it: WorkspaceSession) => it.status },
     { title: "AGE", value: (it: WorkspaceSession) => ageOf(it.createdAt) },
     { title: "DRIVES", value: driverOf, shrinks: true },
+    { title: "LEVEL", value: levelWords },
     { title: "WORKSPACE", value: (it: WorkspaceSession) => it.workspaceId, shrinks: true },
     { title: "TITLE", value: (it: WorkspaceSession) => it.title, shrinks: true },
   ];

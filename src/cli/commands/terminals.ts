@@ -2,6 +2,7 @@
 import type { Output, SidestickClient } from "../../client/sidestick.ts";
 import { ageOf } from "../age.ts";
 import { defineCommand } from "../command.ts";
+import { missingWords } from "../containment-words.ts";
 import { EXIT } from "../exit.ts";
 import { wholeNumber } from "../options.ts";
 import { printable, printableText } from "../printable.ts";
@@ -21,13 +22,14 @@ export const status = defineCommand({
   takes: ["<conversation>"],
   examples: ["sidestick status build"],
   run: async ({ client, values, given: [name = ""], terminal }) => {
-    const {
-      ok: _ok,
-      waiting,
-      ...found
-    } = await client.pty.status({ conversation_id: await conversationOf(client, name) });
-    if (values.json === true) terminal.printJson({ ...found, waiting });
-    else terminal.printFields({ ...found, ...(waiting && { waiting: Object.values(waiting).join(" ") }) });
+    const { ok: _ok, ...found } = await client.pty.status({ conversation_id: await conversationOf(client, name) });
+    const { waiting, containment_missing: missing } = found;
+    const words = {
+      ...(waiting && { waiting: Object.values(waiting).join(" ") }),
+      ...(missing && { containment_missing: missingWords(missing) }),
+    };
+    if (values.json === true) terminal.printJson(found);
+    else terminal.printFields({ ...found, ...words });
     return EXIT.ok;
   },
 });

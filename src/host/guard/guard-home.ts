@@ -11,7 +11,7 @@ const WHY = "# Made by Sidestick: a file that is there can be kept read-only for
 type Placeholder = { readonly path: string; readonly text: string };
 
 /** What could not be made stays open, and is told. */
-export function completeHome(home: string, shell: string, uid: number): readonly string[] {
+export function completeHome(home: string, shell: string): readonly string[] {
   const open: string[] = [];
   const attempt = (path: string, make: () => void): void => {
     try {
@@ -24,7 +24,6 @@ export function completeHome(home: string, shell: string, uid: number): readonly
     attempt(path, () => writeFileSync(path, `${text}\n`, { flag: "wx", mode: 0o644 }));
   }
   for (const path of directories(home)) attempt(path, () => mkdirSync(path, { recursive: true, mode: 0o700 }));
-  for (const path of [`/tmp/tmux-${uid}`]) attempt(path, () => mkdirSync(path, { mode: 0o700 }));
   return open;
 }
 

@@ -43,7 +43,7 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
   const expand = (paths: readonly string[]): readonly string[] => paths.map((it) => it.replace(/^~(?=\/|$)/, home));
   const shownAgain = new Set(expand(terms.shown ?? []).filter((it) => !subject.ours.some((own) => overlap(it, own))));
   const hide = (paths: readonly string[], how: Treatment = "hidden"): void => {
-    for (const path of expand(paths).flatMap(matching)) if (!shownAgain.has(path)) finder.guard(path, how);
+    for (const path of matching(expand(paths))) if (!shownAgain.has(path)) finder.guard(path, how);
   };
   hide(subject.ours);
   hide(CREDENTIALS);
@@ -63,7 +63,7 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
     pinned: finder.pinned,
     guarded: finder.guarded,
     shown: [...subject.shown, ...SHOWN_IN_RUN.filter(isDirectory), ...[...shownAgain].filter(isDirectory)],
-    devices: DEVICES.flatMap((it) => matching(`/dev/${it}`)).map((it) => ({ path: it, kind: kindOf(it) })),
+    devices: matching(DEVICES.map((it) => `/dev/${it}`)).map((it) => ({ path: it, kind: kindOf(it) })),
     proc: isRoot ? procRules() : { readOnly: [], empty: [] },
     hasTerminal,
   };
@@ -187,14 +187,22 @@ function isDirectory(path: string): boolean {
   return statOf(path)?.isDirectory() === true;
 }
 
-/** Itself, or what fits a name that has a `*`. */
-function matching(path: string): readonly string[] {
-  const [before, after] = basename(path).split("*");
-  if (before === undefined || after === undefined) return [path].filter((it) => statOf(it) !== undefined);
-  const directory = dirname(path);
+/** Each itself, or what fits a name that has a `*`. A directory is read once: it may hold thousands. */
+function matching(paths: readonly string[]): readonly string[] {
+  const listed = new Map<string, readonly string[]>();
+  return paths.flatMap((path) => {
+    const [before, after] = basename(path).split("*");
+    if (before === undefined || after === undefined) return statOf(path) === undefined ? [] : [path];
+    const directory = dirname(path);
+    const names = listed.get(directory) ?? namesIn(directory);
+    listed.set(directory, names);
+    return names.filter((it) => it.startsWith(before) && it.endsWith(after)).map((it) => join(directory, it));
+  });
+}
+
+function namesIn(directory: string): readonly string[] {
   try {
-    const names = readdirSync(directory).filter((it) => it.startsWith(before) && it.endsWith(after));
-    return names.map((it) => join(directory, it));
+    return readdirSync(directory);
   } catch {
     return [];
   }

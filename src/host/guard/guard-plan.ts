@@ -27,59 +27,70 @@ export type GuardLayout = {
   readonly hasTerminal: boolean;
 };
 
-type Field = string;
+/** Its name and what it takes, as `guard.pl` knows it. */
+export type Step = readonly string[];
 
-export function guardSteps(layout: GuardLayout): readonly Field[] {
+export function guardSteps(layout: GuardLayout): readonly Step[] {
   const { writable, pinned, guarded, shown } = layout;
   const covers = guarded.filter((it) => it.how !== "read_only").toSorted((a, b) => a.path.length - b.path.length);
   const readOnly = guarded.filter((it) => it.how === "read_only");
+  const emptied = covers.filter((it) => it.kind === "directory" && it.how === "hidden");
   return [
-    "private",
-    ...shown.flatMap((path) => clone(`shown ${path}`, path)),
-    ...layout.devices.flatMap(({ path }) => clone(path, path)),
-    ...(layout.hasTerminal ? ["terminal", "console"] : []),
+    ["private"],
+    ...shown.map((path) => clone(`shown ${path}`, path)),
+    ...layout.devices.map(({ path }) => clone(path, path)),
+    ...(layout.hasTerminal ? [["terminal", "console"]] : []),
     ...(writable === undefined ? [] : sealedBut(writable)),
     ...byDepth(pinned).flatMap((path) => onItself(path, "as_it_is")),
     ...byDepth(readOnly.map((it) => it.path)).flatMap((path) => onItself(path, "read_only")),
     ...covers.flatMap((it) => cover(it, [...shown, ...covers.map(({ path }) => path)])),
-    ...shown.flatMap((path) => place(`shown ${path}`, path, "as_it_is")),
-    ...covers.filter((it) => it.kind === "directory" && it.how === "hidden").flatMap(({ path }) => ["seal", path]),
+    ...shown.map((path) => place(`shown ${path}`, path)),
+    ...emptied.map(({ path }) => ["seal", path]),
     ...devices(layout),
-    "proc",
-    "/proc",
+    ["proc", "/proc"],
     ...layout.proc.readOnly.flatMap((path) => onItself(path, "read_only")),
-    ...layout.proc.empty.flatMap((path) => [...clone(`no ${path}`, "/dev/null"), ...place(`no ${path}`, path)]),
+    ...layout.proc.empty.flatMap((path) => emptyFile(path)),
   ];
 }
 
-function clone(slot: string, path: string): readonly Field[] {
+type Access = "as_it_is" | "read_only";
+
+function clone(slot: string, path: string): Step {
   return ["clone", slot, path];
 }
 
-function place(slot: string, path: string, how: "as_it_is" | "read_only" | "writable" = "as_it_is"): readonly Field[] {
-  return ["place", slot, path, how];
+function place(slot: string, path: string, access: Access = "as_it_is"): Step {
+  return ["place", slot, path, access];
 }
 
-function onItself(path: string, how: "as_it_is" | "read_only"): readonly Field[] {
-  return [...clone(`self ${path}`, path), ...place(`self ${path}`, path, how)];
+function onItself(path: string, access: Access): readonly Step[] {
+  return [clone(`self ${path}`, path), place(`self ${path}`, path, access)];
+}
+
+function emptyFile(path: string): readonly Step[] {
+  return [clone(`no ${path}`, "/dev/null"), place(`no ${path}`, path, "read_only")];
 }
 
 /** Their clones are taken before the whole is read-only, so they stay as they were. */
-function sealedBut(writable: readonly string[]): readonly Field[] {
+function sealedBut(writable: readonly string[]): readonly Step[] {
   const paths = byDepth(writable);
   return [
-    ...paths.flatMap((path) => clone(`writable ${path}`, path)),
-    "seal_all",
-    ...paths.flatMap((path) => place(`writable ${path}`, path)),
+    ...paths.map((path) => clone(`writable ${path}`, path)),
+    ["seal_all"],
+    ...paths.map((path) => place(`writable ${path}`, path)),
   ];
 }
 
 /** With the directories in it that are placed later. */
-function cover({ path, kind, how }: GuardedPath, placed: readonly string[]): readonly Field[] {
-  if (kind === "file") return [...clone(`no ${path}`, "/dev/null"), ...place(`no ${path}`, path, "read_only")];
+function cover({ path, kind, how }: GuardedPath, placed: readonly string[]): readonly Step[] {
+  if (kind === "file") return emptyFile(path);
   const below = placed.filter((it) => it.startsWith(`${path}/`));
   const ways = new Set(below.flatMap((it) => wayTo(it, path)));
-  return ["tmpfs", path, how === "private" ? "0700" : "0755", ...[...ways].flatMap((it) => ["mkdir", it, "0755"])];
+  return [["tmpfs", path, how === "private" ? "0700" : "0755"], ...[...ways].map((it) => directory(it))];
+}
+
+function directory(path: string): Step {
+  return ["mkdir", path, "0755"];
 }
 
 /** The directories from `base` down to `path`, which is one too. */
@@ -89,21 +100,23 @@ function wayTo(path: string, base: string): readonly string[] {
 }
 
 /** Few devices, and terminals that are the session's own. */
-function devices({ devices, hasTerminal }: GuardLayout): readonly Field[] {
+function devices({ devices, hasTerminal }: GuardLayout): readonly Step[] {
   return [
-    ...["tmpfs", "/dev", "0755"],
-    ...devices.flatMap(({ path, kind }) => [...point(path, kind), ...place(path, path)]),
-    ...(hasTerminal ? ["file", "/dev/console", ...place("console", "/dev/console")] : []),
-    ...["mkdir", "/dev/pts", "0755", "devpts", "/dev/pts", "link", "pts/ptmx", "/dev/ptmx"],
-    ...["mkdir", "/dev/shm", "1777", "tmpfs", "/dev/shm", "1777"],
-    ...["link", "/proc/self/fd", "/dev/fd"],
-    ...["stdin", "stdout", "stderr"].flatMap((name, fd) => ["link", `/proc/self/fd/${fd}`, `/dev/${name}`]),
-    ...["seal", "/dev"],
+    ["tmpfs", "/dev", "0755"],
+    ...devices.flatMap(({ path, kind }) => [
+      kind === "directory" ? directory(path) : ["file", path],
+      place(path, path),
+    ]),
+    ...(hasTerminal ? [["file", "/dev/console"], place("console", "/dev/console")] : []),
+    directory("/dev/pts"),
+    ["devpts", "/dev/pts"],
+    ["link", "pts/ptmx", "/dev/ptmx"],
+    directory("/dev/shm"),
+    ["tmpfs", "/dev/shm", "1777"],
+    ["link", "/proc/self/fd", "/dev/fd"],
+    ...["stdin", "stdout", "stderr"].map((name, fd) => ["link", `/proc/self/fd/${fd}`, `/dev/${name}`]),
+    ["seal", "/dev"],
   ];
-}
-
-function point(path: string, kind: GuardedPath["kind"]): readonly Field[] {
-  return kind === "directory" ? ["mkdir", path, "0755"] : ["file", path];
 }
 
 function byDepth(paths: readonly string[]): readonly string[] {

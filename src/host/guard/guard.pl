@@ -6,9 +6,6 @@
 # it is read. Three processes: this one stays outside the process namespace and ends as the program did; a first one
 # inside builds what is seen there, then only takes in orphans; the last becomes the program. When any of them ends,
 # so does all that runs inside.
-use strict;
-use warnings;
-
 my ($from, @program) = @ARGV;
 my ($settings, $environment, @steps) = read_plan($from);
 my %number = map { split /=/ } split / /, $settings->{numbers};
@@ -113,7 +110,6 @@ sub build {
       my ($name, $path, $how) = @_;
       my $empty = "";
       $attribute->($slot{$name}, $empty, 0x9000, 1, 0) if $how eq "read_only";
-      $attribute->($slot{$name}, $empty, 0x9000, 0, 1) if $how eq "writable";
       kernel("move_mount", $slot{$name}, $empty, $here, $path, 4) == 0 or fail("place $path");
     }],
     tmpfs => [2, sub { kernel("mount", "tmpfs", $_[0], "tmpfs", 6, "mode=$_[1]") == 0 or fail("tmpfs $_[0]") }],

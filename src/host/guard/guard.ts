@@ -38,17 +38,28 @@ export type GuardOptions = {
   readonly terminal: "own" | "kept" | "none";
 };
 
-/** What to start instead of the program. */
-export function guarded(program: GuardedProgram, options: GuardOptions): Omit<GuardedProgram, "cwd"> {
+/** What to start instead of the program. `left`: paths that should be closed and could not be. */
+export type Guarded = Omit<GuardedProgram, "cwd"> & { readonly left: readonly string[] };
+
+export function guarded(program: GuardedProgram, options: GuardOptions): Guarded {
+  const { HOME = "/", SHELL = "" } = program.env;
+  const left = [...completeHome(HOME, SHELL), ...completeOthers(options.ours)];
   const plan = join(options.directory, "guard-plan");
-  writeFileSync(
-    plan,
-    planOf(program, options)
-      .map((field) => `${field}\0`)
-      .join(""),
-    { mode: 0o600 },
-  );
-  return { file: PERL, args: ["-f", SCRIPT, plan, program.file, ...program.args], env: { LC_ALL: "C" } };
+  const fields = planOf(program, options).map((field) => `${field}\0`);
+  writeFileSync(plan, fields.join(""), { mode: 0o600 });
+  return { file: PERL, args: ["-f", SCRIPT, plan, program.file, ...program.args], env: { LC_ALL: "C" }, left };
+}
+
+/** What isn't there can't be hidden, and somebody else could make it. */
+function completeOthers(ours: readonly string[]): readonly string[] {
+  return [...ours, `/tmp/tmux-${process.getuid!()}`].filter((path) => {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      return false;
+    } catch {
+      return true;
+    }
+  });
 }
 
 const PERL = "/usr/bin/perl";
@@ -74,9 +85,6 @@ function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly s
   const uid = process.getuid!();
   const { terms, terminal } = options;
   const home = env["HOME"] ?? "/";
-  completeHome(home, env["SHELL"] ?? "", uid);
-  // What isn't there can't be hidden, and somebody else could make it.
-  for (const path of options.ours) mkdirSync(path, { recursive: true, mode: 0o700 });
   const layout = guardLayout({
     home,
     uid,
@@ -107,7 +115,7 @@ function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly s
     "env",
     ...[...kept, ...Object.entries(options.told ?? {})].map(([name, value]) => `${name}=${value}`),
     "do",
-    ...guardSteps(layout),
+    ...guardSteps(layout).flat(),
   ];
 }
 
@@ -149,7 +157,7 @@ export function guardAbility(): GuardAbility {
   if (seccompFilter() === undefined) {
     missing.push({ layer: "seccomp", reason: `unknown on ${process.arch}: terminals can be typed into by ioctl` });
   }
-  return { available: true, missing };
+  return { available: true, missing, gains_rights: process.getuid!() === 0 };
 }
 
 function whyNot(): { readonly reason: string; readonly remedy?: string } | undefined {

@@ -6,8 +6,10 @@
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { AppError } from "../../protocol/errors.ts";
 import type { GuardTerms } from "../../protocol/link.ts";
 import { guarded } from "../guard/guard.ts";
+import { giveTo, type SessionAccount } from "./session-account.ts";
 import type { Tracking } from "./stop-order.ts";
 
 export type Program = {
@@ -24,10 +26,17 @@ export type ShellGuard = {
   readonly terms: GuardTerms;
 };
 
+/** Whose rights it gets. */
+export type ShellUser = { readonly account: SessionAccount };
+
+export type Launching = LauncherName | ShellGuard | ShellUser;
+
 export type Launched = Program & {
   readonly tracking: () => Tracking;
   /** It isn't the shell's own process that is started: which one is comes as the terminal's first line. */
   readonly tellsPid?: boolean;
+  /** Paths that its guard should close and could not. */
+  readonly left?: readonly string[];
 };
 
 /** `directory` is the shell's own. */
@@ -37,25 +46,39 @@ export type Place = { readonly directory: string; readonly cwd: string };
 export async function launched(
   program: Program,
   { directory, cwd }: Place,
-  how: LauncherName | ShellGuard = bestLauncher(),
+  how: Launching = bestLauncher(),
 ): Promise<Launched> {
+  if (typeof how === "object" && "account" in how) return launchedAs(how.account, program, directory);
   if (typeof how === "object") {
     const options = { ...how, directory, shown: [realpathSync(directory)], terminal: "own" } as const;
     return { ...guarded({ ...program, cwd }, options), tracking: () => "pid_namespace", tellsPid: true };
   }
   const launcher = LAUNCHERS[how];
   if (launcher === undefined) return { ...program, tracking: () => "best_effort" };
+  return launchedBy(launcher, program, directory);
+}
+
+async function launchedBy({ file, args }: Launcher, program: Program, directory: string): Promise<Launched> {
   // Not the launcher's own environment: PERL5OPT or a broken locale must not speak to it, nor it to the shell.
   const environment = join(directory, "environment");
   const entries = Object.entries(program.env).map(([key, value]) => `${key}=${value}\0`);
   await writeFile(environment, entries.join(""), { mode: 0o600 });
   return {
-    file: launcher.file,
-    args: [...launcher.args, environment, program.file, ...program.args],
+    file,
+    args: [...args, environment, program.file, ...program.args],
     env: { LC_ALL: "C" },
     // The launcher removes it only when the kernel has said yes.
     tracking: () => (existsSync(environment) ? "best_effort" : "subreaper"),
   };
+}
+
+async function launchedAs(account: SessionAccount, program: Program, directory: string): Promise<Launched> {
+  if (!isThere("perl")) throw new AppError("kind_unavailable", { detail: "Sessions as another user need perl" });
+  await giveTo(account, directory);
+  const { uid, gid, groups } = account;
+  const become = `$) = "${gid} ${groups.join(" ")}"; $( = ${gid}; ($<, $>) = (${uid}, ${uid});
+die "no rights of ${uid}\\n" unless $< == ${uid} && $> == ${uid} && $( == ${gid};`;
+  return launchedBy({ file: "/usr/bin/perl", args: ["-f", "-e", perlLauncher(become)] }, program, directory);
 }
 
 type Launcher = { readonly file: string; readonly args: readonly string[] };
@@ -63,16 +86,19 @@ type Launcher = { readonly file: string; readonly args: readonly string[] };
 /** `prctl` has another number on each architecture, and perl knows none of them. */
 const PRCTL = ({ x64: 157, arm64: 167 } as Readonly<Record<string, number>>)[process.arch];
 
-const PERL = `
+function perlLauncher(become = ""): string {
+  return `
 my ($from, @program) = @ARGV;
 open(my $in, "<:raw", $from) or die "$from: $!\\n";
 my $entries = do { local $/; <$in> };
 close($in);
 unlink($from) if syscall(${PRCTL ?? 0}, 36, 1, 0, 0, 0) == 0;
 %ENV = map { split(/=/, $_, 2) } split(/\\0/, $entries // "");
+${become}
 exec { $program[0] } @program;
 die "$program[0]: $!\\n";
 `;
+}
 
 /** Python ignores two signals, and what it ignores the shell would. */
 const PYTHON = `
@@ -89,7 +115,7 @@ os.execve(program[0], program, environment)
 
 /** Where the system puts them: a PATH may hold what somebody else wrote. */
 const LAUNCHERS: Readonly<Record<LauncherName, Launcher | undefined>> = {
-  perl: { file: "/usr/bin/perl", args: ["-f", "-e", PERL] },
+  perl: { file: "/usr/bin/perl", args: ["-f", "-e", perlLauncher()] },
   python3: { file: "/usr/bin/python3", args: ["-I", "-S", "-c", PYTHON] },
   none: undefined,
 };

@@ -12,12 +12,14 @@ export type Account = {
   readonly homedir: string;
   readonly shell: string | null;
   readonly uid: number;
+  /** Only of somebody else, whose files run with their rights. */
+  readonly gid?: number | undefined;
 };
 
 export async function loginEnvironment(account: Account = userInfo()): Promise<Record<string, string>> {
   const identity = identityOf(account);
   const base = { ...(await systemSettings(account.uid)), ...identity };
-  return { ...base, ...(await asLoginShellSays(base)), ...identity };
+  return { ...base, ...(await asLoginShellSays(base, account)), ...identity };
 }
 
 function identityOf({ username, homedir, shell }: Account) {
@@ -70,11 +72,15 @@ const DRAIN_MAX_MS = 200;
 const BEGIN = "sidestick-environment-begins";
 
 /** Nothing if the shell fails, takes too long or knows no `-lc`. */
-function asLoginShellSays(base: Readonly<Record<string, string>>): Promise<Record<string, string>> {
+function asLoginShellSays(
+  base: Readonly<Record<string, string>>,
+  { uid, gid }: Account,
+): Promise<Record<string, string>> {
   return new Promise((resolve) => {
     const child = spawn(base["SHELL"] ?? "/bin/sh", ["-lc", `echo ${BEGIN}; env -0`], {
       env: base,
       cwd: "/",
+      ...(gid === undefined ? {} : { uid, gid }),
       // A session of its own: a profile that asks something finds no terminal, and all of it can be ended.
       detached: true,
       stdio: ["ignore", "pipe", "ignore"],

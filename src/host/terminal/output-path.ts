@@ -9,6 +9,7 @@ import { MarkFilter } from "../../domain/marks.ts";
 import type { TerminalModes } from "../../domain/modes.ts";
 import { ModeScanner } from "../../domain/modes.ts";
 import { Redactor } from "../../domain/redaction/redactor.ts";
+import type { Aside, Piece } from "./aside.ts";
 import { byteTools } from "./byte-tools.ts";
 import type { Frames } from "./frames.ts";
 
@@ -26,6 +27,7 @@ export class OutputPath {
   readonly #scanner = new ModeScanner(byteTools);
   readonly #echo = new EchoFilter();
   #marks: MarkFilter | undefined;
+  #aside: Aside | undefined;
   #ranges: (readonly [number, number])[] = [];
   #forgetting: NodeJS.Timeout | undefined;
 
@@ -64,15 +66,33 @@ export class OutputPath {
 
   push(bytes: Uint8Array): void {
     for (const piece of this.#marks?.push(bytes) ?? [bytes]) {
-      if (piece instanceof Uint8Array) {
-        this.#redact(this.#echo.push(piece));
-      } else {
-        if (piece.kind === "command_start") this.#redact(this.#echo.cancel());
-        if (piece.kind === "prompt_end") this.barrier();
-        else this.cut();
-        this.#options.onMark(piece);
-      }
+      if (this.#aside === undefined) this.#pass(piece);
+      else this.#aside.take(piece);
     }
+  }
+
+  /** The shell is asked something by us: for everybody else it is at its prompt. */
+  get isAside(): boolean {
+    return this.#aside !== undefined;
+  }
+
+  /** What comes from now on is kept back. */
+  setAside(aside: Aside): void {
+    this.settle();
+    this.#aside = aside;
+  }
+
+  /** What comes is passed on again, first what has to be of what was kept back. */
+  endAside(): void {
+    const rest = this.#aside?.end() ?? [];
+    this.#aside = undefined;
+    for (const piece of rest) this.#pass(piece);
+  }
+
+  /** Not from the terminal's programs. */
+  insert(bytes: Uint8Array): void {
+    this.endAside();
+    this.push(bytes);
   }
 
   /** After a moment of silence: what looked like a beginning is none. */
@@ -99,8 +119,17 @@ export class OutputPath {
   /** As a barrier, and no mark can follow. */
   end(): void {
     this.#releaseFilters();
+    this.endAside();
     this.barrier();
     this.#forgetSecrets();
+  }
+
+  #pass(piece: Piece): void {
+    if (piece instanceof Uint8Array) return this.#redact(this.#echo.push(piece));
+    if (piece.kind === "command_start") this.#redact(this.#echo.cancel());
+    if (piece.kind === "prompt_end") this.barrier();
+    else this.cut();
+    this.#options.onMark(piece);
   }
 
   #forgetSecrets(): void {
@@ -109,7 +138,9 @@ export class OutputPath {
   }
 
   #releaseFilters(): void {
-    if (this.#marks !== undefined) this.#redact(this.#echo.push(this.#marks.release()));
+    const held = this.#marks?.release() ?? NOTHING;
+    if (this.#aside === undefined) this.#redact(this.#echo.push(held));
+    else if (held.length > 0) this.#aside.take(held);
     this.#redact(this.#echo.release());
   }
 
@@ -138,5 +169,6 @@ export class OutputPath {
   }
 }
 
+const NOTHING = new Uint8Array(0);
 const SECRET_MS = 5_000;
 const RANGES_MAX = 256;

@@ -1,4 +1,4 @@
-import { readdirSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, writeSync } from "node:fs";
 import { onTestFinished, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import type { PtyExit } from "./pty.ts";
@@ -41,6 +41,18 @@ function run(script: string): Ran {
     exited: exited.promise,
   };
 }
+
+test("[PTY-36] what was written before a question to the kernel can be had before its answer is believed", async () => {
+  const { pty, output } = run("stty -opost; exec sleep 1000");
+  const slave = openSync(pty.slavePath, constants.O_RDWR | constants.O_NOCTTY);
+  onTestFinished(() => closeSync(slave));
+
+  for (let round = 1; round <= 50; round += 1) {
+    writeSync(slave, "x");
+    pty.readNow(); // nothing else of this program has run meanwhile
+    expect(output().length).toBe(round);
+  }
+});
 
 test("[PTY-1] bytes come as they are", async () => {
   const { output, exited } = run(String.raw`stty raw -opost; printf '\377\376\000\r\n\303'`);

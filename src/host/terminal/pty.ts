@@ -96,6 +96,13 @@ export class Pty {
     this.#stream.destroy();
   }
 
+  /** Takes what was written and lies in the kernel's queue, which no poll shows: a read that finds nothing has emptied it. */
+  readNow(): void {
+    if (!this.open || this.#paused) return;
+    const count = this.#readMore(0);
+    if (count > 0) this.#read(count);
+  }
+
   /** A terminal gives about 4 KB at a time; when it gave so much, there is more, and a turn of the loop for each costs. */
   #read(count: number): boolean {
     let size = count;

@@ -8,9 +8,9 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Size } from "../../domain/session-frame.ts";
-import { launched, type LauncherName, type ShellGuard } from "./launcher.ts";
+import { launched, type Launching } from "./launcher.ts";
 import { blockedCallOfMain } from "./probe/blocked.ts";
-import { ignoresSignal, voluntarySwitches } from "./probe/processes.ts";
+import { ignoresSignal, tracerOf, voluntarySwitches } from "./probe/processes.ts";
 import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
 import type { TtyModes } from "./probe/tty.ts";
 import {
@@ -29,6 +29,7 @@ import { sendSignal } from "./send-signal.ts";
 import { type StartedPty, startOnPty } from "./started-pty.ts";
 import type { Tracking } from "./stop-order.ts";
 import type { ShellFamily, ShellLaunch } from "./shells/shell.ts";
+import { takeBeginning } from "./shells/inquiry.ts";
 import { prepareShell } from "./shells/shell.ts";
 
 export type ShellOptions = {
@@ -41,7 +42,7 @@ export type ShellOptions = {
   /** Called before the first byte. */
   readonly onNonce: (nonce: string) => void;
   /** Default: the best that this machine has, without a guard. */
-  readonly launcher?: LauncherName | ShellGuard | undefined;
+  readonly launcher?: Launching | undefined;
 };
 
 export class ShellProcess {
@@ -50,6 +51,8 @@ export class ShellProcess {
   readonly directory: string;
   /** Resolves after the last byte and `listener.exit`. */
   readonly exited: Promise<PtyExit>;
+  /** Paths that its guard should close and could not. */
+  readonly left: readonly string[];
   readonly #pty: Pty;
   readonly #writer: PtyWriter;
   readonly #commandLine: string;
@@ -57,6 +60,8 @@ export class ShellProcess {
   /** As the terminal was when it began. */
   readonly #settings: Uint8Array | undefined;
   #gone = false;
+  #beginning: { readonly at: number; readonly state: string | undefined } | undefined;
+  readonly #startedAt = Date.now();
 
   private constructor(launch: ShellLaunch, directory: string, started: StartedPty) {
     const exited = Promise.withResolvers<PtyExit>();
@@ -64,6 +69,7 @@ export class ShellProcess {
     this.family = launch.family;
     this.directory = directory;
     this.#tracking = started.tracking;
+    this.left = started.left;
     this.#commandLine = [launch.file, ...launch.args, ""].join("\0");
     this.#pty = started.pty;
     this.pid = started.pid;
@@ -91,6 +97,20 @@ export class ShellProcess {
       await rm(directory, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  /** At each prompt; the first is where it began. What it told then is taken at once: later others could change it. */
+  begun(): void {
+    this.#beginning ??= { at: Date.now(), state: takeBeginning(this.directory) };
+  }
+
+  /** What it told of itself at its first prompt. */
+  get beginning(): string | undefined {
+    return this.#beginning?.state;
+  }
+
+  get since(): string {
+    return new Date(this.#beginning?.at ?? this.#startedAt).toISOString();
   }
 
   get open(): boolean {
@@ -140,6 +160,11 @@ export class ShellProcess {
     } catch {
       return false; // it is gone
     }
+  }
+
+  /** By a debugger, which could make it say anything. */
+  get isTraced(): boolean {
+    return tracerOf(this.pid) !== 0;
   }
 
   /** Blocked in a read, of a terminal or of anything else. */
@@ -193,6 +218,11 @@ export class ShellProcess {
   /** Nothing that was written waits to be read by us. */
   get outputIsRead(): boolean {
     return !this.open || unreadOutput(this.fd) === 0;
+  }
+
+  /** After this, whatever was written before it has been read. */
+  readNow(): void {
+    this.#pty.readNow();
   }
 
   /** Not while a line editor has set its own. */

@@ -12,6 +12,7 @@ export type StartedPty = {
   /** Of the program itself. */
   readonly pid: number;
   readonly tracking: () => Tracking;
+  readonly left: readonly string[];
   /** Called once, after the listener's `exit`, at once if it has ended. */
   readonly whenEnded: (listener: (exit: PtyExit) => void) => void;
 };
@@ -21,7 +22,7 @@ export async function startOnPty(
   place: Pick<PtyOptions, "cwd" | "size">,
   listener: PtyListener,
 ): Promise<StartedPty> {
-  const { file, args, env, tracking } = launched;
+  const { file, args, env, tracking, left = [] } = launched;
   const end = new End();
   const first = launched.tellsPid === true ? new FirstLine() : undefined;
   const pty = new Pty(
@@ -40,7 +41,7 @@ export async function startOnPty(
     },
   );
   const pid = first === undefined ? pty.pid : await first.pid;
-  return { pty, pid, tracking, whenEnded: (ended) => end.tell(ended) };
+  return { pty, pid, tracking, left, whenEnded: (ended) => end.tell(ended) };
 }
 
 class End {

@@ -17,9 +17,12 @@ import type { Begun } from "../gate.ts";
 import type { HostedSession, OpenSession, Reply, SessionRequest, StartMessage } from "../hosted-session.ts";
 import type { BlockBegin } from "./block-tracker.ts";
 import { endRun, terminate } from "./ending.ts";
+import type { Launching } from "./launcher.ts";
 import { loginEnvironment } from "./login-environment.ts";
 import type { Probe } from "./probe/probe.ts";
 import type { Screens } from "./screen/screens.ts";
+import { accountOf, directoryFor, type SessionAccount } from "./session-account.ts";
+import { shellReport } from "./shell-report.ts";
 import { submissionOf } from "./shells/shell.ts";
 import { stopNow } from "./stop.ts";
 import type { StopOrder } from "./stop-order.ts";
@@ -97,6 +100,8 @@ class TerminalSession implements HostedSession {
         return this.#snapshot();
       case "STATUS":
         return { fields: this.#status() };
+      case "CHANGES":
+        return this.#changes();
       case "TERMINATE_CMD":
         await terminate(terminal);
         return { fields: {} };
@@ -204,6 +209,7 @@ class TerminalSession implements HostedSession {
       shell: this.#shellName,
       integration: blocks.integration,
       ...(blocks.cwd === undefined ? {} : { cwd: blocks.cwd }),
+      ...(shell.cwd === undefined || !isDirectory(shell.cwd) ? {} : { directory: shell.cwd }),
       cols: size.cols,
       rows: size.rows,
       epoch: stick.epoch,
@@ -211,6 +217,11 @@ class TerminalSession implements HostedSession {
       order: frames.order,
       waiting: shell.waiting,
     };
+  }
+
+  async #changes(): Promise<Reply> {
+    const { changes, ...fields } = await shellReport(this.#terminal);
+    return { fields, body: Buffer.from(JSON.stringify(changes)) };
   }
 
   async #screen(): Promise<Reply> {
@@ -236,7 +247,7 @@ class TerminalSession implements HostedSession {
 }
 
 /** What a session that is over still answers. */
-const STILL_ANSWERED: ReadonlySet<SessionRequest["type"]> = new Set(["STATUS", "TERMINATE_CMD"]);
+const STILL_ANSWERED: ReadonlySet<SessionRequest["type"]> = new Set(["STATUS", "CHANGES", "TERMINATE_CMD"]);
 
 /** How long a shell may take to its first prompt before a command is refused. */
 const START_MS = 10_000;
@@ -246,14 +257,16 @@ async function startTerminal(
   start: StartMessage,
   emit: (frame: SessionFrame) => void,
 ): Promise<{ readonly terminal: Terminal; readonly shell: string }> {
+  const account = start.containment === "user" ? await accountOf(start.user) : undefined;
+  const login = account === undefined ? (services.environment ?? loginEnvironment) : () => loginEnvironment(account);
   // The first question must not wait for a thread to start.
-  const [env] = await Promise.all([(services.environment ?? loginEnvironment)(), services.probe()]);
+  const [env] = await Promise.all([login(), services.probe()]);
   const shell = programIn(env["PATH"] ?? "", start.shell ?? env["SHELL"] ?? "/bin/bash");
   const cwd = start.cwd ?? env["HOME"] ?? homedir();
   if (start.cwd !== undefined && !isDirectory(start.cwd)) {
     throw new AppError("invalid_request", { detail: "cwd is no directory on this host" });
   }
-  const directory = join(services.directory, start.session_id);
+  const directory = account === undefined ? join(services.directory, start.session_id) : await directoryFor(account);
   const terminal = await Terminal.start({
     sessionId: start.session_id,
     shell,
@@ -265,12 +278,23 @@ async function startTerminal(
     probe: services.probe,
     screens: services.screens,
     emit,
-    launcher: start.containment === "guard" ? { ours: services.ours, terms: start.guard ?? {} } : undefined,
+    launcher: launching(start, services.ours, account),
     attended: start.attended ?? false,
     agentsMayAcquire: start.agents_may_acquire ?? true,
   });
+  const { left } = terminal.shell;
+  if (left.length > 0) terminal.frames.event("log_line", { event: "guard_incomplete", paths: [...left] });
   void terminal.ended.then(() => rm(directory, { recursive: true, force: true }));
   return { terminal, shell };
+}
+
+function launching(
+  { containment, guard }: StartMessage,
+  ours: readonly string[],
+  account: SessionAccount | undefined,
+): Launching | undefined {
+  if (account !== undefined) return { account };
+  return containment === "guard" ? { ours, terms: guard ?? {} } : undefined;
 }
 
 function programIn(path: string, name: string): string {

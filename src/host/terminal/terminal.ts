@@ -6,13 +6,12 @@ import { existsSync } from "node:fs";
 import { type Actor, SYSTEM } from "../../domain/actor.ts";
 import type { JsonObject } from "../../domain/event.ts";
 import type { SessionFrame, Size } from "../../domain/session-frame.ts";
-import type { GateDevice } from "../gate.ts";
-import { Gate } from "../gate.ts";
+import { Gate, type GateDevice } from "../gate.ts";
 import { Stick } from "../stick.ts";
 import { BlockTracker } from "./block-tracker.ts";
 import { bootTimeMs } from "./boot-clock.ts";
 import { Frames } from "./frames.ts";
-import type { LauncherName, ShellGuard } from "./launcher.ts";
+import type { Launching } from "./launcher.ts";
 import { MODES_RESET } from "./modes-reset.ts";
 import { OutputPath } from "./output-path.ts";
 import type { Look, Probe } from "./probe/probe.ts";
@@ -20,6 +19,7 @@ import { PromptWatch } from "./prompt-watch.ts";
 import { Prompts } from "./prompts.ts";
 import type { PtyExit } from "./pty.ts";
 import { QuietClock } from "./quiet-clock.ts";
+import { RUNGS_MS, SETTLE_MS, TOLD_MS } from "./quiet-rungs.ts";
 import { reserve } from "./reserve.ts";
 import { LazyScreen } from "./screen/lazy-screen.ts";
 import type { Screens } from "./screen/screens.ts";
@@ -35,7 +35,7 @@ export type TerminalOptions = {
   /** Private to this session; gone with it. */
   readonly directory: string;
   readonly redaction: "on" | "off";
-  readonly launcher?: LauncherName | ShellGuard | undefined;
+  readonly launcher?: Launching | undefined;
   readonly probe: () => Promise<Probe>;
   readonly screens: () => Promise<Screens>;
   readonly emit: (frame: SessionFrame) => void;
@@ -232,11 +232,10 @@ export class Terminal implements GateDevice {
 
   /** What the programs had set must not stay, for viewers and for the screen. */
   resetModes(modes: Uint8Array): void {
-    this.path.push(modes);
+    this.path.insert(modes);
     this.prompts.over();
   }
 
-  /** How many bytes came from it so far. */
   get received(): number {
     return this.#received;
   }
@@ -290,7 +289,10 @@ export class Terminal implements GateDevice {
       received: () => this.#received,
       shellCwd: () => this.shell.cwd,
       promptKey: () => `shell ${this.shell.pid} ${this.gate.inputs} ${this.#received}`,
-      onPrompt: () => this.path.forgetExpected(),
+      onPrompt: () => {
+        this.shell.begun();
+        this.path.forgetExpected();
+      },
       onRun: (isRunning, by) => by !== undefined && this.stick.ran(isRunning, by),
     });
   }
@@ -301,19 +303,21 @@ export class Terminal implements GateDevice {
       look: () => this.#lookAfterInput(),
       activity: () => `${this.#received} ${this.gate.inputs}`,
       place: () => ({ cursor: this.frames.cursor, inputs: this.gate.inputs }),
-      atKnownPrompt: () => this.atShell && this.prompts.present?.shell === true && this.shell.atPrompt,
+      atKnownPrompt: () =>
+        this.atShell && this.prompts.present?.shell === true && (this.path.isAside || this.shell.atPrompt),
       onShell: (syscall) => this.#shellWaits(syscall),
     });
   }
 
   /**
-   * A shell that has not yet woken for what was typed looks as if it were done with it: all must be read before the
-   * look, and the shell must have waited anew since.
+   * A shell that has not yet woken for what was typed looks as if it were done with it: all must be read before the look,
+   * the shell must have waited anew since, and what it wrote before that must be here.
    */
   async #lookAfterInput(): Promise<Look | undefined> {
     if (this.screen.owesAnswer) return undefined;
     const { hasReadAll } = this.shell;
     const look = await this.look();
+    this.shell.readNow();
     if (look?.waiting !== true || look.kind !== "shell") return look;
     return hasReadAll && look.switches !== this.#waitsAtInput ? look : undefined;
   }
@@ -392,9 +396,5 @@ export class Terminal implements GateDevice {
   }
 }
 
-const SETTLE_MS = 20;
 /** How long a shell may take to show its first prompt before the kernel's word alone counts. */
 const MARKS_MS = 1_500;
-const TOLD_MS: ReadonlySet<number> = new Set([30, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]);
-/** 60 ms is told to nobody: a program that was still on its way to its question at 30 is found before 100. */
-const RUNGS_MS: readonly number[] = [SETTLE_MS, ...TOLD_MS, 60].toSorted((a, b) => a - b);

@@ -24,6 +24,7 @@ import type {
 } from "../../hub/ports.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { AppError } from "../../protocol/errors.ts";
+import { ShellChanges } from "../../protocol/control.ts";
 import type { ControlChange, GuardAbility } from "../../protocol/link.ts";
 import {
   AdoptReply,
@@ -177,8 +178,14 @@ export class HostDriver implements TerminalDriver {
 
   async status(sessionId: string): Promise<TerminalStatus> {
     const { fields } = await this.#ask("STATUS", sessionId);
-    const { block_id: blockId, run_id: runId, pid, cwd, cols, rows, ...status } = read(StatusReply, fields);
-    return { ...status, size: { cols, rows }, ...given({ blockId, runId, pid, cwd }) };
+    const { block_id: blockId, run_id: runId, pid, cwd, directory, cols, rows, ...status } = read(StatusReply, fields);
+    return { ...status, size: { cols, rows }, ...given({ blockId, runId, pid, cwd, directory }) };
+  }
+
+  async changes(sessionId: string): Promise<ShellChanges> {
+    const { fields, body } = await this.#ask("CHANGES", sessionId);
+    const changes: unknown = JSON.parse(Buffer.from(body).toString());
+    return read(ShellChanges, { ...fields, changes });
   }
 
   async screen(sessionId: string): Promise<ScreenText> {
@@ -205,7 +212,7 @@ export class HostDriver implements TerminalDriver {
     return (await feed.until(last)) ? "running" : "away";
   }
 
-  #ask(type: "STATUS" | "READ_SCREEN" | "SNAPSHOT", sessionId: string): Promise<HostReply> {
+  #ask(type: "STATUS" | "CHANGES" | "READ_SCREEN" | "SNAPSHOT", sessionId: string): Promise<HostReply> {
     return this.#link.request({ type, session_id: sessionId } satisfies Ask);
   }
 

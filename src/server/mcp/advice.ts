@@ -26,7 +26,8 @@ export const ADVICE = {
   revoked: "A person took over while you acted. Ask with control_request, and read `changed` before anything else.",
   approval_stale: "The situation changed since it was approved. Ask again with what would happen now.",
   approval_decided: "It is decided already; read the approval for the outcome.",
-  needs_open: "It can't work inside the guard. Ask a person to continue in an open session.",
+  needs_open:
+    "It can't work inside the guard. With an `approvalId` a person has been asked: wait for its decision (event_list, approval_get) and, if it is `approved`, run the command again in the same conversation. Without one, choose another way.",
   prompt_gone: "The program no longer asks this. Read the session's output before answering anything.",
   cursor_expired: "Continue from the oldest place that is still kept, which this failure names.",
   too_large: "Send less at once.",

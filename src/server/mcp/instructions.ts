@@ -25,6 +25,13 @@ const PARTS: readonly Part[] = [
       "PROMPT; pty_end_session ends it. While it runs pty_exec_block is refused.",
   },
   {
+    tools: ["pty_exec_block"],
+    text:
+      "Your terminals are guarded: some files, sockets and programs of the person aren't there. `needs_open` (sudo) means that a " +
+      "person is asked whether you may continue in an open session: wait for the `approval_decision` of its `approvalId`; if " +
+      "it is `approved`, run the command again in the same conversation. Never look for another way to more rights.",
+  },
+  {
     tools: ["pty_wait_for"],
     text:
       "pty_wait_for takes text, a regex, or PROMPT (shell ready), EOF (run over), INPUT (waits for input), IDLE; several " +

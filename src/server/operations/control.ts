@@ -1,19 +1,34 @@
 /** Control (seed 000): input → one call of the control desk → the state after it. */
 import type { Actor } from "../../domain/actor.ts";
+import { grantWarning } from "../../domain/containment.ts";
 import { describeControl } from "../../domain/control-record.ts";
 import type { ControlState } from "../../domain/control-state.ts";
 import type { ControlChanges } from "../../hub/control-changes.ts";
 import type { ControlDesk } from "../../hub/control-desk.ts";
+import type { FreshShells } from "../../hub/fresh-shells.ts";
 import type { ControlAnswer } from "../../hub/ports.ts";
 import { Control } from "../../protocol/control.ts";
 import type { Handlers } from "../dispatcher.ts";
 
-export type ControlDesks = { readonly control: ControlDesk; readonly changes: ControlChanges };
+export type ControlDesks = {
+  readonly control: ControlDesk;
+  readonly changes: ControlChanges;
+  readonly shells: FreshShells;
+};
 
 /** From the gate's answer to the log's record of it. */
 const RECORDED_MS = 2_000;
 
-export function controlHandlers({ control, changes }: ControlDesks) {
+export function controlHandlers({ control, changes, shells }: ControlDesks) {
+  const controlOf = (sessionId: string, state: ControlState): Control => {
+    const { containment } = control.place(sessionId);
+    return Control.parse({ session_id: sessionId, ...describeControl(state), containment });
+  };
+  const granted = (state: Control): Control => {
+    const { containment, user } = control.place(state.session_id);
+    const warning = grantWarning(containment, user);
+    return warning === undefined ? state : { ...state, warning };
+  };
   const told = async (sessionId: string, change: Promise<ControlAnswer>): Promise<Control> =>
     controlOf(sessionId, (await change).state);
   return {
@@ -23,14 +38,21 @@ export function controlHandlers({ control, changes }: ControlDesks) {
     }),
     "control.user_intent": ({ sessionId, intent, scope }, { caller }) =>
       told(sessionId, control.intent(sessionId, { intent, scope }, caller.actor)),
-    "control.grant": ({ sessionId, agent_id: agentId, lease_seconds: leaseSeconds, note, attend }, { caller }) =>
-      told(sessionId, control.grant(sessionId, { agentId, leaseSeconds, note, attend }, caller.actor)),
+    "control.grant": async ({ sessionId, agent_id: agentId, lease_seconds: leaseSeconds, note, attend }, { caller }) =>
+      granted(await told(sessionId, control.grant(sessionId, { agentId, leaseSeconds, note, attend }, caller.actor))),
     "control.renew": ({ sessionId, epoch, lease_seconds: leaseSeconds }, { caller }) =>
       told(sessionId, control.change(sessionId, { type: "renew", by: agent(caller.actor), epoch, leaseSeconds })),
-    "control.take": ({ sessionId }, { caller }) =>
-      told(sessionId, control.change(sessionId, { type: "take", by: person(caller.actor) })),
-    "control.release": ({ sessionId, note, lease_seconds: leaseSeconds, agent_id: agentId }, { caller }) =>
-      told(sessionId, control.release(sessionId, { note, leaseSeconds, agentId }, caller.actor)),
+    "control.take": async ({ sessionId, fresh }, { caller }) => {
+      if (fresh) shells.check(sessionId);
+      const taken = await told(sessionId, control.change(sessionId, { type: "take", by: person(caller.actor) }));
+      if (!fresh) return taken;
+      return { ...taken, freshSessionId: (await shells.openBeside(sessionId, caller.actor)).sessionId };
+    },
+    "control.changes": ({ sessionId }) => shells.changes(sessionId),
+    "control.release": async ({ sessionId, note, lease_seconds: leaseSeconds, agent_id: agentId }, { caller }) => {
+      const state = await told(sessionId, control.release(sessionId, { note, leaseSeconds, agentId }, caller.actor));
+      return state.control_mode === "AGENT" ? granted(state) : state;
+    },
     "control.request": ({ sessionId, reason }, { caller }) =>
       told(sessionId, control.change(sessionId, { type: "request", by: agent(caller.actor), reason })),
     "control.decline": ({ sessionId }, { caller }) =>
@@ -48,10 +70,6 @@ export function controlHandlers({ control, changes }: ControlDesks) {
       return { action, step, sequence, control: controlOf(sessionId, state) };
     },
   } satisfies Partial<Handlers>;
-}
-
-function controlOf(sessionId: string, state: ControlState): Control {
-  return Control.parse({ session_id: sessionId, ...describeControl(state) });
 }
 
 function given(changed: Control["changed"]): { readonly changed?: NonNullable<Control["changed"]> } {

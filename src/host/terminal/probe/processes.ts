@@ -93,6 +93,11 @@ export function ignoresSignal(pid: number, signal: number): boolean {
   return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
 }
 
+/** 0: nobody. */
+export function tracerOf(pid: number): number {
+  return Number(/^TracerPid:\s*(\d+)/m.exec(readProcFile(`/proc/${pid}/status`) ?? "")?.[1] ?? 0);
+}
+
 /** For one moment: it may have read all there is already. */
 export function childrenFinder(): (pid: number) => number[] {
   return hasChildrenFiles() ? childrenByFile : childrenByScan();

@@ -9,7 +9,7 @@ __ss_a='\[\e]7717;${__ss_k-};A;$?\a\]'
 __ss_b='\[\e]7717;${__ss_k-};B\a\]'
 __ss_c='\e]7717;${__ss_k-};C\a'
 __ss_e=$'__sidestick_recall\n\\builtin eval -- "$__ss_text"\n__sidestick_arm'
-__ss_i=' \\. "$__ss"/*'
+__ss_i=' \\. "$__ss"/*: (__ss_c=*'
 
 # PWD with every byte but the plain ones as %XX, in __ss_cwd.
 __sidestick_place() {
@@ -56,7 +56,13 @@ __sidestick_arm() {
   fi
   [[ ${HISTIGNORE-} == *"$__ss_i"* ]] || HISTIGNORE=${HISTIGNORE:+$HISTIGNORE:}$__ss_i
   __sidestick_arm_commands
+  [[ ${__ss_new-} ]] && { __ss_new=; __sidestick_tell; }
   [[ $- == *e* ]] || builtin return "$code"
+}
+
+# At the first prompt: what is there before anybody has used the shell.
+__sidestick_tell() {
+  (__ss_c=0 __ss_o=$SHELLOPTS:$BASHOPTS POSIXLY_CORRECT=1; \. "$__ss"/state)
 }
 
 __sidestick_arm_commands() {

@@ -33,6 +33,12 @@ end
 function __sidestick_prompt --on-event fish_prompt
     set -l code $status
     __sidestick_mark "D;$code;"(string escape --style=url -- $PWD)
+    # At the first prompt: what is there before anybody has used the shell.
+    if set -q __ss_new
+        set -l state $__ss_new
+        set -e __ss_new
+        source $state
+    end
     __sidestick_mark "A;$code"
 end
 

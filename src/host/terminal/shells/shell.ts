@@ -7,6 +7,7 @@
 import { mkdir, readFile, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { familyOf, type ShellFamily } from "./family.ts";
+import { isToldShell, prepareState } from "./inquiry.ts";
 import { fishQuoted, posixQuoted } from "./quoting.ts";
 
 export type { ShellFamily } from "./family.ts";
@@ -32,7 +33,11 @@ export type ShellOptions = {
 
 export async function prepareShell(options: ShellOptions): Promise<ShellLaunch> {
   const family = familyOf(options.shell);
-  if (family !== "other") await writeFile(join(options.directory, "key"), `${options.nonce}\n`, { mode: 0o600 });
+  const { directory } = options;
+  if (isToldShell(family)) {
+    await writeFile(join(directory, "key"), `${options.nonce}\n`, { mode: 0o600 });
+    await prepareState(family, directory);
+  }
   return { family, file: options.shell, ...(await PREPARE[family](options)) };
 }
 
@@ -48,7 +53,13 @@ const PREPARE: Readonly<Record<ShellFamily, (options: ShellOptions) => Promise<P
 
 async function prepareBash({ directory, env }: ShellOptions): Promise<Prepared> {
   const rc = join(directory, "bashrc");
-  const lines = [takeKey(directory), await script("bash.sh"), "if [ -r ~/.bashrc ]; then . ~/.bashrc; fi", ARM];
+  const lines = [
+    takeKey(directory),
+    await script("bash.sh"),
+    "if [ -r ~/.bashrc ]; then . ~/.bashrc; fi",
+    ARM,
+    "__ss_new=1",
+  ];
   await write(rc, lines);
   return { args: ["--rcfile", rc, "-i"], env, integrated: true };
 }
@@ -72,6 +83,7 @@ async function prepareZsh({ directory, env }: ShellOptions): Promise<Prepared> {
     `if [[ \${HISTFILE-} == $ZDOTDIR/* ]]; then HISTFILE=\${__ss_dot:-$HOME}/\${HISTFILE#$ZDOTDIR/}; fi`,
     ...chained(".zshrc"),
     "__sidestick_install",
+    "__ss_new=1",
   ]);
   return { args: ["-i"], env: { ...env, ZDOTDIR: folder }, integrated: true };
 }
@@ -84,7 +96,12 @@ function chained(name: string): readonly string[] {
 async function prepareFish({ shell, directory, env }: ShellOptions): Promise<Prepared> {
   const key = fishQuoted(join(directory, "key"));
   const init = join(directory, "init.fish");
-  await write(init, [`read -g __ss_k <${key}`, `echo -n >${key}`, await script("fish.fish")]);
+  await write(init, [
+    `read -g __ss_k <${key}`,
+    `echo -n >${key}`,
+    await script("fish.fish"),
+    `set -g __ss_new ${fishQuoted(join(directory, "state"))}`,
+  ]);
   // By which a submission's syntax is checked: with the same fish that will run it.
   const link = join(directory, "fish");
   await unlink(link).catch(() => undefined);
@@ -103,6 +120,7 @@ async function prepareDash({ directory, env }: ShellOptions): Promise<Prepared> 
     // After ours: an error in it would end the reading of both. Without a slash it would be looked for in PATH.
     'if [ -r "${ENV-}" ]; then case $ENV in */*) . "$ENV" ;; *) . "./$ENV" ;; esac; fi',
     "__sidestick_end",
+    String.raw`\. "$__ss"/state`,
   ]);
   return { args: ["-i"], env: { ...env, ENV: rc }, integrated: true };
 }

@@ -6,9 +6,9 @@
  * Rules BLK-15..BLK-28 in docs/spec/blocks.md.
  */
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fchownSync, openSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { AppError } from "../../../protocol/errors.ts";
 import type { ShellFamily } from "./family.ts";
@@ -79,7 +79,7 @@ function sourced(
  * The directory is the shell's, so whatever runs in it may have put something there: a pipe would hold up the host, a
  * link would be written through.
  */
-function writeAnew(path: string, text: string): void {
+export function writeAnew(path: string, text: string): void {
   if (wroteNew(path, text)) return;
   rmSync(path, { force: true, recursive: true });
   if (!wroteNew(path, text)) throw filesChanged();
@@ -97,10 +97,17 @@ function wroteNew(path: string, text: string): boolean {
   }
   try {
     writeFileSync(fd, text);
+    if (process.getuid?.() === 0) giveToOwnerOf(dirname(path), fd);
     return true;
   } finally {
     closeSync(fd);
   }
+}
+
+/** A shell of another user's must be able to read it. */
+function giveToOwnerOf(directory: string, fd: number): void {
+  const { uid, gid } = statSync(directory);
+  if (uid !== 0) fchownSync(fd, uid, gid);
 }
 
 const NEW_FILE =
@@ -207,7 +214,7 @@ function keyed({ text, cwd }: SubmittedCommand, { bracketedPaste }: SubmissionPl
   return asTyped(text);
 }
 
-function pasted(text: string): string {
+export function pasted(text: string): string {
   return `\u001B[200~${text}\u001B[201~`;
 }
 

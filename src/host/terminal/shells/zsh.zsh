@@ -54,9 +54,17 @@ __sidestick_done() {
   return $code
 }
 
+# At the first prompt: what is there before anybody has used the shell.
+__sidestick_tell() {
+  __ss_new=
+  (__ss_c=0 __ss_o=("${(@kv)options}") __ss_f=("${(@kv)functions}"); \. "$__ss"/state)
+  builtin trap >|"$__ss"/began-traps
+}
+
 # Last of the precmd functions.
 __sidestick_ready() {
   builtin local code=$?
+  [[ -z ${__ss_new-} ]] || __sidestick_tell
   builtin setopt local_options no_xtrace no_errexit
   __sidestick_mark "A;$code"
   __sidestick_arm
@@ -68,7 +76,7 @@ __sidestick_line_init() {
 
 __sidestick_keep() {
   builtin setopt local_options no_xtrace no_errexit
-  if [[ $1 == ' \. "$__ss"/'* ]]; then return 1; fi
+  if [[ $1 == ' \. "$__ss"/'* || $1 == ' __ss_c=$?;('* ]]; then return 1; fi
 }
 
 # Puts back what somebody replaced.

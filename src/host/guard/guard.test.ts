@@ -1,0 +1,125 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { temporaryDirectory } from "../../../test/support/temporary.ts";
+import type { GuardTerms } from "../../protocol/link.ts";
+import { completeHome } from "./guard-home.ts";
+import { guardAbility, guarded } from "./guard.ts";
+
+type Inside = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
+
+/** Runs a script in a guard without a terminal. */
+async function inside(script: string, terms: GuardTerms = {}, home?: string): Promise<Inside> {
+  const directory = await temporaryDirectory();
+  const HOME = home ?? (await temporaryDirectory());
+  const program = { file: "/bin/bash", args: ["-c", script], env: { HOME, PATH: "/usr/bin:/bin" }, cwd: HOME };
+  const options = { directory, ours: [], shown: [], terms, terminal: "none" } as const;
+  const { file, args, env } = guarded(program, options);
+  return spawnSync(file, args, { env, encoding: "utf8" });
+}
+
+test("[GRD-21] this machine can guard, and says so by having done it", () => {
+  expect(guardAbility()).toMatchObject({ available: true });
+});
+
+test("[GRD-17] exit codes, signals, output and directory pass through", async () => {
+  const home = await temporaryDirectory();
+
+  expect(await inside("pwd; echo wrong >&2; exit 9", {}, home)).toMatchObject({
+    status: 9,
+    stdout: `${home}\n`,
+    stderr: "wrong\n",
+  });
+  expect(await inside("kill -TERM $$")).toMatchObject({ status: null, signal: "SIGTERM" });
+});
+
+test("[GRD-13] a workspace hides, shows, and closes paths to writing", async () => {
+  const home = await temporaryDirectory();
+  for (const name of ["secret", "fixed", ".aws"]) mkdirSync(join(home, name));
+  for (const name of ["secret/x", "fixed/x", ".aws/x"]) writeFileSync(join(home, name), "here\n");
+  const look = "cat secret/x; cat fixed/x; cat .aws/x; echo more >> fixed/x; true";
+
+  const usual = await inside(look, {}, home);
+  const changed = await inside(look, { hidden: ["~/secret"], read_only: ["~/fixed"], shown: ["~/.aws"] }, home);
+
+  expect(usual.stdout).toBe("here\nhere\n");
+  expect(changed.stdout).toBe("here\nmore\nhere\n");
+  expect(readFileSync(join(home, "fixed/x"), "utf8")).toBe("here\nmore\n");
+});
+
+test("[GRD-12] links on the way to what is closed can't be replaced", async () => {
+  const home = await temporaryDirectory();
+  mkdirSync(join(home, "dotfiles", "config", "autostart"), { recursive: true });
+  writeFileSync(join(home, "dotfiles", "bashrc"), "# mine\n");
+  symlinkSync("dotfiles/bashrc", join(home, ".bashrc"));
+  symlinkSync("dotfiles/config", join(home, ".config"));
+  const tries = [
+    "rm .bashrc",
+    "mv .bashrc b",
+    "ln -sfn /dev/null .bashrc",
+    "echo evil >> .bashrc",
+    "mv dotfiles d",
+    "rm .config",
+    "ln -sfn /tmp .config",
+    "touch .config/autostart/evil",
+    "mv dotfiles/config c",
+  ];
+
+  const { stdout } = await inside(tries.map((it) => `${it} 2>/dev/null && echo '${it}'`).join("; "), {}, home);
+
+  expect(stdout).toBe("");
+  expect(readFileSync(join(home, ".bashrc"), "utf8")).toBe("# mine\n");
+});
+
+test("[GRD-13] without the network there is only a loopback of its own", async () => {
+  const { stdout } = await inside(
+    'ls /sys/class/net | wc -l; cat /proc/net/dev | grep -c :; ping -c1 -W1 127.0.0.1 >/dev/null 2>&1 || true; python3 -c \'import socket; s = socket.create_server(("127.0.0.1", 0)); c = socket.create_connection(s.getsockname()); print("own")\'; cat /proc/net/tcp | wc -l',
+    { network: false },
+  );
+  const { stdout: shared } = await inside("cat /proc/net/dev | grep -c :");
+
+  expect(stdout).toContain("own");
+  expect(Number(stdout.split("\n")[1])).toBe(1);
+  expect(Number(shared)).toBeGreaterThanOrEqual(1);
+});
+
+test("[GRD-19] a guard that can't be built as planned runs nothing", async () => {
+  const directory = await temporaryDirectory();
+  const program = { file: "/usr/bin/touch", args: [join(directory, "ran")], env: { HOME: directory }, cwd: "/" };
+  const { file, args, env } = guarded(program, { directory, ours: [], shown: [], terms: {}, terminal: "none" });
+  const plan = join(directory, "guard-plan");
+  writeFileSync(plan, readFileSync(plan, "utf8").replace("\0private\0", "\0private\0seal\0/no/such/place\0"));
+
+  const { status, stderr } = spawnSync(file, args, { env, encoding: "utf8" });
+
+  expect({ status, stderr }).toEqual({
+    status: 125,
+    stderr: "sidestick: no guard: read-only /no/such/place: No such file or directory\n",
+  });
+  expect(existsSync(join(directory, "ran"))).toBe(false);
+});
+
+test.each([
+  { files: {}, login: "" },
+  { files: { ".profile": "echo profile" }, login: "profile" },
+  { files: { ".bash_login": "echo login", ".profile": "echo profile" }, login: "login" },
+  { files: { ".bash_profile": "echo own", ".profile": "echo profile" }, login: "own" },
+])("[GRD-11] what is made for a home changes no login: $login", async ({ files, login }) => {
+  const home = await temporaryDirectory();
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(home, name), `${text}\n`);
+  const said = (): string => execFileSync("/bin/bash", ["-lc", ":"], { env: { HOME: home }, encoding: "utf8" }).trim();
+  const before = said();
+
+  completeHome(home, "/bin/bash");
+
+  expect([before, said()]).toEqual([login, login]);
+  expect(existsSync(join(home, ".bash_profile"))).toBe(true);
+});
+
+test("[GRD-11] what can't be made for a home is told", async () => {
+  const home = await temporaryDirectory();
+  writeFileSync(join(home, ".config"), "a file where a directory should be");
+
+  expect(completeHome(home, "/bin/bash")).toContain(join(home, ".config/autostart"));
+});

@@ -1,0 +1,134 @@
+/** Stopping and ending inside a guard: by the namespace, exactly. */
+import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { afterAll, expect, test } from "vitest";
+import { terminate } from "../../src/host/terminal/ending.ts";
+import { readStat } from "../../src/host/terminal/probe/processes.ts";
+import { eventually } from "../support/eventually.ts";
+import { closeServices, LiveTerminal } from "../support/live-terminal.ts";
+
+afterAll(closeServices);
+
+const GUARD = { ours: [], terms: {} };
+
+const ESCAPES = [
+  { how: "in the background", command: "sleep 1000 &", count: 1 },
+  { how: "by nohup", command: "nohup sleep 1000 >/dev/null 2>&1 &", count: 1 },
+  { how: "by setsid", command: "setsid -f sleep 1000", count: 1 },
+  { how: "by a double fork", command: "sh -c '(setsid sh -c \"sleep 1000 & sleep 1000 & wait\" &)'", count: 2 },
+  { how: "without an environment", command: "setsid -f env -i sleep 1000", count: 1 },
+  { how: "deaf to signals", command: "sh -c 'trap \"\" HUP INT TERM; (sleep 1000 &)'", count: 1 },
+  { how: "in namespaces of its own", command: "unshare -Urpf --kill-child sleep 1000 &", count: 1 },
+];
+
+/** All whose process namespace is that of this shell or below it. */
+function inside(live: LiveTerminal): readonly number[] {
+  const namespace = readlinkSync(`/proc/${live.terminal.shell.pid}/ns/pid`);
+  return pidsWith((pid) => readlinkSync(`/proc/${pid}/ns/pid`) === namespace);
+}
+
+function pidsWith(test: (pid: number) => boolean): readonly number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return pid > 0 && test(pid) && readStat(pid)?.state !== "Z";
+      } catch {
+        return false; // it is gone
+      }
+    });
+}
+
+test.each(ESCAPES)("[GRD-18] what runs $how dies by a stop", async ({ command, count }) => {
+  const live = await LiveTerminal.open("/bin/bash", GUARD);
+  await live.command(command);
+  const pids = await live.running("sleep", count);
+
+  const receipt = await live.stop();
+
+  expect(pids.filter((pid) => existsSync(`/proc/${pid}`) && readStat(pid)?.state !== "Z")).toEqual([]);
+  expect(receipt).toMatchObject({ survivors: [], containment: "pid_namespace" });
+  await live.answers();
+  // The first process, and the shell.
+  expect(inside(live)).toHaveLength(2);
+});
+
+test("[GRD-18] a fork loop dies by a stop", async () => {
+  const live = await LiveTerminal.open("/bin/bash", GUARD);
+  await live.command("sh -c 'f() { (f &); sleep 0.05; }; for i in 1 2 3 4 5 6; do (setsid sh -c :; f) & done' &");
+  await live.running("sh", 6);
+
+  const receipt = await live.stop();
+
+  expect(receipt.survivors).toEqual([]);
+  await live.answers();
+  await eventually(() => expect(inside(live)).toHaveLength(2));
+});
+
+test.each(["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish", "/bin/dash"])(
+  "[GRD-18] %s that is replaced takes all with it, and the next one is guarded",
+  async (shell) => {
+    const live = await LiveTerminal.open(shell, GUARD);
+    await live.command("setsid -f sleep 1000");
+    await live.running("sleep");
+    const before = inside(live);
+
+    await live.terminal.respawn({ kind: "person", id: "ann" });
+
+    expect(pidsWith((pid) => before.includes(pid))).toEqual([]);
+    await live.answers();
+    expect(inside(live)).toHaveLength(2);
+    expect(live.terminal.shell.tracking).toBe("pid_namespace");
+  },
+);
+
+test("[GRD-18] when the session ends, all inside is dead before that is told", async () => {
+  const live = await LiveTerminal.open("/bin/bash", GUARD);
+  await live.command("setsid -f sh -c 'trap \"\" HUP TERM; sleep 1000'");
+  await live.running("sleep");
+  const before = inside(live);
+
+  live.type("exit 7\r");
+  await live.terminal.ended;
+
+  expect(pidsWith((pid) => before.includes(pid))).toEqual([]);
+  expect(live.frames.at(-1)).toMatchObject({ kind: "exit", exitCode: 7 });
+});
+
+test("[GRD-17] the signal by which a shell ends is told", async () => {
+  const live = await LiveTerminal.open("/bin/bash", GUARD);
+
+  live.type("kill -KILL $$\r");
+  await live.terminal.ended;
+
+  expect(live.frames.at(-1)).toMatchObject({ kind: "exit", signal: "SIGKILL" });
+});
+
+test("[GRD-18] closing a session leaves nothing of it", async () => {
+  const live = await LiveTerminal.open("/bin/bash", GUARD);
+  await live.command("setsid -f sleep 1000");
+  await live.running("sleep");
+  const before = inside(live);
+
+  await terminate(live.terminal);
+  await live.terminal.ended;
+
+  expect(pidsWith((pid) => before.includes(pid))).toEqual([]);
+});
+
+test("[GRD-7, GRD-18] what is left behind can't type when a person has taken over", async () => {
+  const live = await LiveTerminal.open("/bin/bash", GUARD);
+  const thief = `import fcntl, time
+time.sleep(0.3)
+tty = open("/dev/tty", "rb+", buffering=0)
+for byte in b"touch evil\\n":
+    fcntl.ioctl(tty, 0x5412, bytes([byte]))`;
+  await live.command(`cat > thief.py <<'X'\n${thief}\nX`);
+  await live.command("python3 thief.py >/dev/null 2>thief.log &");
+
+  await eventually(() => expect(live.files).toContain("thief.log"));
+  await live.command("wait; cat thief.log");
+
+  expect(live.output).toContain("PermissionError");
+  await live.answers();
+  expect(live.files).not.toContain("evil");
+});
