@@ -75,6 +75,20 @@ describe.each(ACCOUNTS)("as $who", (account) => {
     });
   });
 
+  test("[GRD-23] inside, `sidestick mcp` serves the agent's tools", async () => {
+    const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x", version: "1" } };
+    const messages = [
+      { jsonrpc: "2.0", id: 1, method: "initialize", params: hello },
+      { jsonrpc: "2.0", method: "notifications/initialized" },
+      { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "hub_whoami", arguments: {} } },
+    ];
+    victim.write("messages", messages.map((it) => `${JSON.stringify(it)}\n`).join(""));
+    const talk = `coproc M { ${process.execPath} ${QUIET.join(" ")} mcp; }; cat messages >&\${M[1]}; head -n 2 <&\${M[0]}`;
+    const { out } = await guard(talk, "--name", "n5");
+
+    expect(out).toContain('"structuredContent":{"role":"agent","kind":"agent","id":"n5"}');
+  });
+
   test.each([
     { script: "exit 7", code: 7, signal: null },
     { script: "kill -TERM $$", code: null, signal: "SIGTERM" },
