@@ -56,7 +56,8 @@ export function defineCommand<const O extends Options>(definition: Definition<O>
     } catch (error) {
       const failure = error instanceof HubUnreachable ? new HubAway(hub, error) : namedByOption(error, options);
       const { failureCode } = definition;
-      throw failureCode === undefined || failure instanceof UsageError ? failure : new EndsWith(failureCode, failure);
+      const hasCode = failure instanceof UsageError || failure instanceof EndsWith;
+      throw failureCode === undefined || hasCode ? failure : new EndsWith(failureCode, failure);
     }
   };
   return { ...definition, takes, options, run };

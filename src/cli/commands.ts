@@ -9,6 +9,8 @@ import { down } from "./commands/down.ts";
 import { doctor } from "./commands/doctor.ts";
 import { events } from "./commands/events.ts";
 import { exportCommand } from "./commands/export.ts";
+import { guard } from "./commands/guard.ts";
+import { install, uninstall } from "./commands/install.ts";
 import { host } from "./commands/host.ts";
 import { loginLink } from "./commands/login-link.ts";
 import { mcp } from "./commands/mcp.ts";
@@ -72,7 +74,10 @@ export const COMMANDS: readonly Command[] = [
   tokenRevoke,
   call,
   mcp,
+  guard,
   host,
+  install,
+  uninstall,
   reset,
 ];
 

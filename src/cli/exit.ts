@@ -15,6 +15,8 @@ export const EXIT = {
   timeout: 124,
   /** `run` could not run the command: as env(1) and timeout(1) say it. */
   notRun: 125,
+  /** There is no such program: as env(1) says it. */
+  notFound: 127,
   interrupted: 130,
 } as const;
 
@@ -28,6 +30,17 @@ export class EndsWith extends Error {
   constructor(exitCode: ExitCode, cause: unknown) {
     super("a failure", { cause });
     this.exitCode = exitCode;
+  }
+}
+
+/** Nothing was started; `remedy` says what would help. */
+export class CannotRun extends Error {
+  override readonly name = "CannotRun";
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string) {
+    super(message);
+    this.remedy = remedy;
   }
 }
 

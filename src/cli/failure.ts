@@ -1,6 +1,6 @@
 /** What went wrong, for a person (a sentence and what to do), for a script (a problem object) and for a shell. */
 import { AppError, type ErrorCode, problemOf } from "../protocol/errors.ts";
-import { EndsWith, EXIT, type ExitCode, UsageError } from "./exit.ts";
+import { CannotRun, EndsWith, EXIT, type ExitCode, UsageError } from "./exit.ts";
 import type { Hub } from "./hub.ts";
 
 export type Failure = {
@@ -23,6 +23,7 @@ export class HubAway extends Error {
 export function explain(error: unknown): Failure {
   if (error instanceof EndsWith) return { ...explain(error.cause), exitCode: error.exitCode };
   if (error instanceof HubAway) return failure(EXIT.unreachable, "hub_unreachable", error.message, error.remedy);
+  if (error instanceof CannotRun) return failure(EXIT.failure, "cannot_run", error.message, error.remedy);
   if (error instanceof UsageError) return failure(EXIT.usage, "usage", error.message, error.remedy);
   if (!(error instanceof AppError)) throw error;
   const { detail, remedy } = adviceOn(error);

@@ -301,3 +301,16 @@ test("[CLI-16] mcp says when it acts as the operator", async () => {
 
   expect(await stderr).toContain("These tools act as the operator");
 });
+
+test("[CLI-8] $SIDESTICK_URL stands for --url, unless a data directory is given", async () => {
+  const hub = await startTestHub();
+  const env = { SIDESTICK_URL: hub.url, SIDESTICK_TOKEN: hub.agentToken };
+
+  const here = await runCli(["call", "hub.whoami"], { env });
+  const there = await runCli(["call", "hub.whoami", "--data-dir", "/nowhere"], { env });
+  const wrong = await runCli(["call", "hub.whoami"], { env: { SIDESTICK_URL: "nowhere" } });
+
+  expect(JSON.parse(here.stdout)).toMatchObject({ role: "agent", id: "bot" });
+  expect(there.code).toBe(3);
+  expect(wrong.stderr).toMatch(/^sidestick: \$SIDESTICK_URL is "nowhere", but should be an address/);
+});

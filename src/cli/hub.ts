@@ -1,5 +1,5 @@
 /**
- * Which hub, and as whom. Without `--url` it is the hub of the data directory, through the operator's socket; a token
+ * Which hub, and as whom. Without `--url` or its variable it is the hub of the data directory, through the operator's socket; a token
  * that is given is used there too, so that nobody acts as operator by accident (CLI-8 in docs/spec/cli.md).
  */
 import { readFileSync } from "node:fs";
@@ -31,8 +31,9 @@ export type Hub = {
 export async function chooseHub(choice: HubChoice): Promise<Hub> {
   const token = readToken(choice["token-file"]);
   const hasToken = token !== undefined;
-  if (choice.url !== undefined) {
-    const url = readUrl(choice.url);
+  const address = choice.url ?? (choice["data-dir"] === undefined ? process.env.SIDESTICK_URL || undefined : undefined);
+  if (address !== undefined) {
+    const url = readUrl(address, choice.url === undefined ? "$SIDESTICK_URL" : "--url");
     const client = new SidestickClient({ url, token });
     const streaming = async () => client;
     return { client, place: url, dataDir: undefined, startCommand: "npm start", hasToken, streaming };
@@ -66,13 +67,15 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function readUrl(given: string): string {
+function readUrl(given: string, from: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    throw new UsageError(`--url is "${given}", but should be an address such as http://127.0.0.1:4180.`);
+    throw new UsageError(`${from} is "${given}", but should be an address such as http://127.0.0.1:4180.`);
   }
   if (url.username !== "" || url.password !== "") {
-    throw new UsageError("--url holds a password, which every process can see; use $SIDESTICK_TOKEN or --token-file.");
+    throw new UsageError(
+      `${from} holds a password, which every process can see; use $SIDESTICK_TOKEN or --token-file.`,
+    );
   }
   return given;
 }

@@ -18,7 +18,11 @@ export const COMMON_OPTIONS = {
     value: "DIR",
     help: "the hub's data directory (default: $SIDESTICK_DATA_DIR or as configured)",
   },
-  url: { type: "string", value: "URL", help: "a hub elsewhere; needs a token in $SIDESTICK_TOKEN or --token-file" },
+  url: {
+    type: "string",
+    value: "URL",
+    help: "a hub elsewhere ($SIDESTICK_URL); needs a token in $SIDESTICK_TOKEN or --token-file",
+  },
   "token-file": { type: "string", value: "FILE", help: "act with the token in this file" },
   help: { type: "boolean", help: "this text" },
 } as const satisfies Options;

@@ -13,7 +13,7 @@ import type { OpenSession, Reply, SessionRequest, StartMessage } from "./hosted-
 import { CarriedSession } from "./link/carried-session.ts";
 import { FrameSender } from "./link/frame-sender.ts";
 import type { HubConnection } from "./link/hub-connection.ts";
-import { isBelow } from "./link/ancestry.ts";
+import { isBelow, isElsewhere } from "./link/ancestry.ts";
 import { takeInstanceLock } from "./link/instance-lock.ts";
 import { type AfterHello, LinkServer, type Peer } from "./link/link-server.ts";
 import { RequestParts } from "./link/request-parts.ts";
@@ -66,7 +66,7 @@ export class Host {
     host.#server = await LinkServer.listen({
       path: join(options.directory, "link.sock"),
       peerOf: options.peerOf,
-      isInside: (pid) => isBelow(pid, host.#processes()),
+      isInside: (pid) => isElsewhere(pid) || isBelow(pid, host.#processes()),
       logger: options.logger,
       welcome: () => host.#introduction(),
       listener: {

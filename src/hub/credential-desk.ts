@@ -117,6 +117,22 @@ export class CredentialDesk {
     return publicPart(revoked);
   }
 
+  /** From now on; whatever is open goes on. One that is over lives again, one that is revoked never. */
+  async renew(tokenId: string, lifetimeMs: number, by: Actor): Promise<Token> {
+    const credential = this.#find(tokenId);
+    if (credential === undefined) throw new AppError("not_found", { what: "token", id: tokenId });
+    if (credential.revokedAt !== undefined) throw new AppError("invalid_transition", { detail: "It is revoked" });
+    const renewed = { ...credential, expiresAt: new Date(this.#parts.clock.now() + lifetimeMs).toISOString() };
+    await this.#note("renewed", renewed, by);
+    await this.#parts.store.put(renewed);
+    const now = this.#find(tokenId);
+    // Revoked meanwhile: that stands, on disk too.
+    if (now?.revokedAt !== undefined) return this.revoke(tokenId, by);
+    this.#byHash.set(credential.hash, renewed);
+    this.#prolong(tokenId, lifetimeMs);
+    return publicPart(renewed);
+  }
+
   stop(): void {
     for (const tokenId of this.#ends.keys()) this.#end(tokenId);
   }
@@ -141,6 +157,13 @@ export class CredentialDesk {
     return controller.signal;
   }
 
+  #prolong(tokenId: string, leftMs: number): void {
+    const end = this.#ends.get(tokenId);
+    if (end === undefined) return;
+    end.timer?.[Symbol.dispose]();
+    this.#ends.set(tokenId, { ...end, timer: startTimer(leftMs, () => this.#end(tokenId)) });
+  }
+
   #end(tokenId: string): void {
     const end = this.#ends.get(tokenId);
     this.#ends.delete(tokenId);
@@ -148,7 +171,7 @@ export class CredentialDesk {
     end?.controller.abort();
   }
 
-  async #note(change: "created" | "revoked", credential: Credential, by: Actor): Promise<void> {
+  async #note(change: "created" | "renewed" | "revoked", credential: Credential, by: Actor): Promise<void> {
     const { tokenId, kind, role, name } = credential;
     const payload = { change, tokenId, kind, role, name };
     await this.#parts.journal.note(HUB_STREAM, "power", [{ type: "token", payload, source: by }]);

@@ -1,6 +1,8 @@
 /** What works here, what does not, and what to do about it. `npm start` and `sidestick doctor` say the same. */
 import { access, constants, stat } from "node:fs/promises";
+import { userInfo } from "node:os";
 import { join } from "node:path";
+import { guardAbility } from "../host/guard/guard.ts";
 import type { AuditWriter } from "../hub/audit-writer.ts";
 import type { Journal } from "../hub/journal.ts";
 import type { SessionDriver } from "../hub/ports.ts";
@@ -9,6 +11,7 @@ import type { Check } from "../protocol/hub.ts";
 import { openPeerReader } from "../server/peer.ts";
 import type { SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { AUDIT_FILE } from "./audit.ts";
+import { containmentCheck } from "./containment.ts";
 import type { Settings } from "./settings.ts";
 
 export type HubCheckParts = {
@@ -31,6 +34,7 @@ export async function hubChecks(parts: HubCheckParts): Promise<Check[]> {
     storeCheck(store, journal),
     auditCheck(join(settings.dataDir, AUDIT_FILE), audit),
     { name: "operator socket", state: "ready", needed: true, detail: socketPath },
+    containmentCheck({ guard: drivers.find((it) => it.guard !== undefined)?.guard, account: userInfo() }),
     ...kindChecks(drivers),
   ];
 }
@@ -44,7 +48,8 @@ export async function localChecks(dataDir: string): Promise<Check[]> {
     detail: `It isn't running on ${dataDir}.`,
     remedy: `Start it: npm start -- --data-dir ${dataDir}`,
   };
-  return [hub, nodeCheck(), await dataDirCheck(dataDir), await peerCheck()];
+  const containment = containmentCheck({ guard: guardAbility(), account: userInfo() });
+  return [hub, nodeCheck(), await dataDirCheck(dataDir), await peerCheck(), containment];
 }
 
 function nodeCheck(): Check {

@@ -5,7 +5,7 @@ import type { Check } from "../protocol/hub.ts";
 import { Authenticator } from "../server/authenticate.ts";
 import { Dispatcher } from "../server/dispatcher.ts";
 import { HttpDoor } from "../server/http-door.ts";
-import type { Doors } from "../server/listener.ts";
+import { type Doors, LOOPBACK } from "../server/listener.ts";
 import { cookieShape, createLoginDoor } from "../server/login-door.ts";
 import { mcpHttpDoor } from "../server/mcp/http-door.ts";
 import { Metrics } from "../server/metrics.ts";
@@ -27,6 +27,8 @@ export type DoorOptions = {
   readonly publicUrl: string | undefined;
   /** Where people reach the hub. */
   readonly url: string;
+  /** What of ours a guard hides. */
+  readonly hidden: readonly string[];
   readonly checks: () => Promise<Check[]>;
   readonly secretDigest: (text: string) => string;
   readonly logger: Logger;
@@ -37,6 +39,7 @@ export type DoorOptions = {
 export async function createDoors(options: DoorOptions): Promise<Doors> {
   const { desks, loginCodes, tickets, port, publicUrl, url, checks, secretDigest, logger, hubEnds, heartbeat } =
     options;
+  const places = { url: `http://${LOOPBACK}:${port}`, hidden: options.hidden };
   const { answers, control, credentials, log, output, sessions } = desks;
   const cookie = cookieShape(port, publicUrl);
   const origins = new OriginGuard(port, publicUrl);
@@ -44,7 +47,7 @@ export async function createDoors(options: DoorOptions): Promise<Doors> {
   const metrics: Metrics = new Metrics(log, sessions, () => sockets.viewers);
   const handlers = createHandlers(
     { ...desks, loginCodes, tickets },
-    { version: VERSION, checks, publicUrl: () => url },
+    { version: VERSION, checks, publicUrl: () => url, places },
   );
   const onCall = (name: string, code: string, seconds: number): void => metrics.call(name, code, seconds);
   const dispatcher = new Dispatcher({ handlers, answers, logger, newId, digest, secretDigest, hubEnds, onCall });

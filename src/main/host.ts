@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createConnection } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { guardAbility } from "../host/guard/guard.ts";
@@ -17,7 +17,7 @@ import { createLogger, type Logger } from "../lib/logger.ts";
 import { openPeerReader } from "../server/peer.ts";
 import { LogFile } from "./log-file.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
-import { configDirectory, readSettings, SettingsError } from "./settings.ts";
+import { placesOf, readSettings, SettingsError } from "./settings.ts";
 
 export const LOCAL_HOST_ID = "local";
 
@@ -138,8 +138,9 @@ function readHostSettings(argv: readonly string[]): HostSettings {
   const options = { "data-dir": text, "idle-seconds": text, hide: { type: "string", multiple: true } } as const;
   const { values } = parseArgs({ args: [...argv], options, strict: true, allowPositionals: false });
   const directory = values["data-dir"] === undefined ? [] : ["--data-dir", values["data-dir"]];
-  const { dataDir, auditHeads } = readSettings(directory, process.env);
-  const ours = [...new Set([dataDir, dirname(auditHeads), configDirectory(process.env), ...(values.hide ?? [])])];
+  const read = readSettings(directory, process.env);
+  const { dataDir } = read;
+  const ours = [...new Set([...placesOf(read, process.env), ...(values.hide ?? [])])];
   const idle = values["idle-seconds"];
   if (idle === undefined) return { dataDir, ours };
   if (!/^\d{1,6}$/.test(idle)) throw new SettingsError(`--idle-seconds is "${idle}", but should be a whole number.`);

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { Passes } from "../hub/passes.ts";
-import { isBelow } from "../host/link/ancestry.ts";
+import { isBelow, isElsewhere } from "../host/link/ancestry.ts";
 import { retentionOf } from "../domain/event.ts";
 import type { EventLog, SessionDriver } from "../hub/ports.ts";
 import { createLogger, type Logger } from "../lib/logger.ts";
@@ -16,7 +16,7 @@ import { createDoors, type DoorOptions } from "./doors.ts";
 import { LogFile } from "./log-file.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
 import { openSecretDigest } from "./secret-digest.ts";
-import type { Settings } from "./settings.ts";
+import { placesOf, type Settings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
 const LOGIN_CODE_MS = 10 * 60_000;
@@ -82,7 +82,7 @@ export async function startHub(settings: Settings, drivers: Drivers, patience: P
   const isInside = (pid: number): boolean => {
     const hosts = new Set(desks.drivers.flatMap((it) => it.localPid ?? []));
     // A host itself is nobody's program.
-    return !hosts.has(pid) && isBelow(pid, hosts);
+    return !hosts.has(pid) && (isElsewhere(pid) || isBelow(pid, hosts));
   };
   const peerOf = await openPeerReader();
   const unix = await listenForOperator({ path: socketPath, peerOf, ownerUid, isInside });
@@ -116,7 +116,8 @@ async function openDoors({ settings, desks, tcp, unix, checks, logger, heartbeat
   const hubEnds = ends.signal;
   const secretDigest = await openSecretDigest(settings.dataDir);
   const passes = { loginCodes, tickets };
-  const parts = { desks, ...passes, port, publicUrl, url, checks, secretDigest, logger, hubEnds, heartbeat };
+  const hidden = placesOf(settings, process.env);
+  const parts = { desks, ...passes, port, publicUrl, url, hidden, checks, secretDigest, logger, hubEnds, heartbeat };
   const doors = await createDoors(parts);
   tcp.open(doors, { via: "tcp" });
   unix.open(doors, { via: "operator_socket", person });

@@ -4,7 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { LOG_LEVELS } from "../lib/logger.ts";
@@ -162,8 +162,13 @@ function defaultAuditHeads(env: Environment): string {
   return join(env.XDG_STATE_HOME || join(homedir(), ".local", "state"), "sidestick", "audit-heads");
 }
 
-export function configDirectory(env: Environment): string {
+function configDirectory(env: Environment): string {
   return join(env.XDG_CONFIG_HOME || join(homedir(), ".config"), "sidestick");
+}
+
+/** What is Sidestick's own, and so not for those in a guard. */
+export function placesOf({ dataDir, auditHeads }: Settings, env: Environment): readonly string[] {
+  return [...new Set([dataDir, dirname(auditHeads), configDirectory(env)])];
 }
 
 function parseFlags(argv: readonly string[]): Record<string, string | undefined> {

@@ -15,6 +15,11 @@ export const Token = z.object({
 });
 export type Token = z.infer<typeof Token>;
 
+const Lifetime = z
+  .int()
+  .min(1)
+  .max(10 * 365 * 86_400);
+
 export const credentialOperations = {
   "token.create": defineOperation({
     name: "token.create",
@@ -26,11 +31,7 @@ export const credentialOperations = {
     input: z.object({
       role: z.enum(ROLES),
       name: Name.meta({ description: "Who will use it; the same name and role is the same actor" }),
-      expiresInSeconds: z
-        .int()
-        .min(1)
-        .max(10 * 365 * 86_400)
-        .optional(),
+      expiresInSeconds: Lifetime.optional(),
     }),
     output: Token.extend({ token: z.string() }),
     roles: ["operator"],
@@ -46,6 +47,17 @@ export const credentialOperations = {
     input: z.object({}),
     output: z.array(Token),
     roles: ["operator"],
+  }),
+  "token.renew": defineOperation({
+    name: "token.renew",
+    summary: "Let a token end at another time, counted from now. One that is revoked stays so.",
+    method: "POST",
+    path: "/tokens/{tokenId}/renew",
+    effect: "write",
+    input: z.object({ tokenId: AnyId, expiresInSeconds: Lifetime }),
+    output: Token,
+    roles: ["operator"],
+    errors: ["not_found", "invalid_transition"],
   }),
   "token.revoke": defineOperation({
     name: "token.revoke",

@@ -34,6 +34,16 @@ export const hubOperations = {
     output: z.object({ ok: z.boolean(), version: z.string(), checks: z.array(Check) }),
     roles: ["operator", "viewer"],
   }),
+  "hub.places": defineOperation({
+    name: "hub.places",
+    summary: "Where the hub is reached on its machine, and what of its own a guard hides.",
+    method: "GET",
+    path: "/places",
+    effect: "read",
+    input: z.object({}),
+    output: z.object({ url: z.url(), hidden: z.array(z.string()) }),
+    roles: ["operator"],
+  }),
   "hub.reset": defineOperation({
     name: "hub.reset",
     summary: "Close every session and end every pending approval. The log stays and its sequence goes on.",

@@ -22,7 +22,8 @@ export const LOOPBACK = "127.0.0.1";
 const MAX_CONNECTIONS = 4096;
 /** On one connection. */
 const MAX_UNANSWERED = 16;
-const INSIDER = "The operator's socket doesn't serve what runs inside a session. Use a terminal of your own.";
+const INSIDER =
+  "The operator's socket doesn't serve what runs inside a session, a guard or a container. Use a terminal of your own.";
 
 /** A place that listens. What arrives before its doors are open waits: the port is known only once it is ours. */
 export class Listener {

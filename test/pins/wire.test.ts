@@ -148,11 +148,13 @@ test("[HTP-1] routes and tools stay where clients look for them", () => {
     "PUT /workspaces/{workspaceId} 200",
     "POST /tokens 201",
     "GET /tokens 200",
+    "POST /tokens/{tokenId}/renew 200",
     "POST /tokens/{tokenId}/revoke 200",
     "POST /stream/tickets 201",
     "POST /login/links 201",
     "GET /whoami 200 hub_whoami",
     "GET /doctor 200",
+    "GET /places 200",
     "POST /reset 200",
   ]);
 });

@@ -31,7 +31,8 @@ const ROOM = { highWaterMark: 2 ** 26 };
 export async function runCliHere(args: readonly string[], { stdin }: CliOptions = {}): Promise<CliResult> {
   const [stdout, stderr] = [new PassThrough(ROOM), new PassThrough(ROOM)];
   const source = stdin === undefined ? undefined : Readable.from([Buffer.from(stdin)]);
-  for (const name of ["SIDESTICK_TOKEN", "SIDESTICK_DATA_DIR", "SIDESTICK_CONFIG"]) delete process.env[name];
+  for (const name of ["SIDESTICK_TOKEN", "SIDESTICK_URL", "SIDESTICK_DATA_DIR", "SIDESTICK_CONFIG"])
+    delete process.env[name];
   const code = await run(args, new Terminal(stdout, stderr, () => source));
   stdout.end();
   stderr.end();

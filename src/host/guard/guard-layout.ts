@@ -2,7 +2,7 @@
  * What a guard of this machine looks like now: finds the places that there are, follows links to what they mean, and
  * notes all on the way that could be renamed. Rules GRD-8..GRD-14 in docs/spec/guard.md.
  */
-import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { GuardTerms } from "../../protocol/link.ts";
 import type { GuardedPath, GuardLayout, Treatment } from "./guard-plan.ts";
@@ -41,7 +41,7 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
   const isRoot = uid === 0;
   const finder = new Finder(isRoot);
   const expand = (paths: readonly string[]): readonly string[] => paths.map((it) => it.replace(/^~(?=\/|$)/, home));
-  const shownAgain = new Set(expand(terms.shown ?? []));
+  const shownAgain = new Set(expand(terms.shown ?? []).filter((it) => !subject.ours.some((own) => overlap(it, own))));
   const hide = (paths: readonly string[], how: Treatment = "hidden"): void => {
     for (const path of matching(expand(paths))) if (!shownAgain.has(path)) finder.guard(path, how);
   };
@@ -67,6 +67,20 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
     proc: isRoot ? procRules() : { readOnly: [], empty: [] },
     hasTerminal,
   };
+}
+
+/** What is ours is never shown, nor anything around it. */
+export function overlap(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((it) => `${realPath(it).replace(/\/$/, "")}/`) as [string, string];
+  return a.startsWith(b) || b.startsWith(a);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
 }
 
 /** Sockets that the login named. */

@@ -10,8 +10,11 @@ my ($from, @program) = @ARGV;
 my ($settings, $environment, @steps) = read_plan($from);
 my %number = map { split /=/ } split / /, $settings->{numbers};
 my ($IS_PTY, $IS_USER) = ($settings->{terminal} eq "own", $settings->{user});
+my $IS_JOB = $settings->{terminal} eq "kept";
+my ($has_terminal, $modes);
 
 enter_namespaces();
+kernel("prctl", 1, 9) unless $IS_PTY;
 pipe(my $told, my $tell) or fail("pipe");
 pipe(my $waits, my $go) or fail("pipe");
 my $first = fork() // fail("fork");
@@ -131,6 +134,8 @@ sub become_the_program {
   if ($IS_PTY) {
     kernel("setsid");
     ioctl(STDIN, 0x540E, 0);
+  } elsif (!$IS_JOB) {
+    kernel("setsid");
   }
   $SIG{$_} = "DEFAULT" for qw(HUP INT QUIT CHLD);
   kernel("prctl", 36, 1);
@@ -176,15 +181,14 @@ sub watch {
     syswrite(STDOUT, "$shell\n");
     ioctl(STDIN, 0x5422, 0);
     close $_ for *STDIN, *STDOUT, *STDERR;
-  } else {
-    $SIG{$_} = "IGNORE" for qw(INT QUIT);
+    close $_ for $told, $waits, $go;
+    waitpid $shell, 0;
   }
-  close $_ for $told, $waits, $go;
-  waitpid $shell, 0;
-  my $status = $?;
+  my $status = $IS_PTY ? $? : look_after_the_job();
   kill 9, $first;
   waitpid $first, 0;
   my $signal = $status & 127;
+  take_terminal_back($signal) unless $IS_PTY;
   if ($signal) {
     kernel("prctl", 4, 0);
     $SIG{(split / /, $settings->{signals})[$signal]} = "DEFAULT";
@@ -192,6 +196,53 @@ sub watch {
     sleep 1;
   }
   exit($signal ? 128 + $signal : $status >> 8);
+}
+
+# As a shell does: the program has a group of its own, so that it can't signal whoever runs beside us, and the terminal
+# while we have it. What we are told by signals it is told; when it stops, so do we, until somebody lets us go on.
+sub look_after_the_job {
+  setpgrp($shell, $shell) if $IS_JOB;
+  $SIG{TTOU} = "IGNORE";
+  for my $name (qw(INT QUIT TERM HUP USR1 USR2)) {
+    $SIG{$name} = sub { kill $name, -$shell };
+  }
+  $SIG{TSTP} = sub { kill "STOP", -$shell };
+  ioctl(STDIN, 0x5401, $modes = "\0" x 64) or undef $modes;
+  give_terminal();
+  close $_ for $told, $waits, $go;
+  while (1) {
+    my $status = next_change();
+    return $status unless ($status & 0xff) == 0x7f;
+    take_terminal_back(0);
+    {
+      local $SIG{TSTP} = "DEFAULT";
+      kill "TSTP", 0;
+    }
+    give_terminal();
+    kill "CONT", -$shell;
+  }
+}
+
+# Perl's own waitpid doesn't tell who stopped from who ended.
+sub next_change {
+  my $status = pack("l", 0);
+  until (syscall($number{wait4}, $shell, $status, 2, 0) == $shell) { $! == 4 or fail("wait") }
+  return unpack("l", $status);
+}
+
+# Only if it is ours to give: a job in the background leaves it to others.
+sub give_terminal {
+  my $front = pack("l", 0);
+  return unless $IS_JOB && ioctl(STDIN, 0x540F, $front) && unpack("l", $front) == getpgrp;
+  $has_terminal = ioctl(STDIN, 0x5410, pack("l", $shell));
+}
+
+sub take_terminal_back {
+  my ($signal) = @_;
+  return unless $has_terminal;
+  $has_terminal = 0;
+  ioctl(STDIN, 0x5410, pack("l", getpgrp));
+  ioctl(STDIN, 0x5403, $modes) if $signal && defined $modes;
 }
 
 sub say_and_end {

@@ -29,7 +29,12 @@ export type GuardOptions = {
   /** Of it, what the program needs. */
   readonly shown: readonly string[];
   readonly terms: GuardTerms;
-  /** `own`: it gets the terminal for itself, and its number comes as the first line. `kept`: that of whoever starts it. */
+  /** Variables of ours that the program is to know; all others are unset. */
+  readonly told?: Readonly<Record<string, string>>;
+  /**
+   * `own`: it gets the terminal for itself, and its number comes as the first line. `kept`: that of whoever starts it, as a
+   * shell's job. `none`: it has none, and signals are passed on to it. Those two end with whoever starts it.
+   */
   readonly terminal: "own" | "kept" | "none";
 };
 
@@ -70,8 +75,8 @@ const UNIFIED = {
 };
 /** These differ by architecture. */
 const NUMBERS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  x64: { mount: 165, unshare: 272, prctl: 157, setsid: 112, capget: 125, capset: 126 },
-  arm64: { mount: 40, unshare: 97, prctl: 167, setsid: 157, capget: 90, capset: 91 },
+  x64: { mount: 165, unshare: 272, prctl: 157, setsid: 112, capget: 125, capset: 126, wait4: 61 },
+  arm64: { mount: 40, unshare: 97, prctl: 167, setsid: 157, capget: 90, capset: 91, wait4: 260 },
 };
 
 const NEW = { mounts: 0x0002_0000, ipc: 0x0800_0000, users: 0x1000_0000, processes: 0x2000_0000, network: 0x4000_0000 };
@@ -108,7 +113,7 @@ function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly s
   return [
     ...Object.entries(settings).flatMap(([name, value]) => [name, String(value)]),
     "env",
-    ...kept.map(([name, value]) => `${name}=${value}`),
+    ...[...kept, ...Object.entries(options.told ?? {})].map(([name, value]) => `${name}=${value}`),
     "do",
     ...guardSteps(layout).flat(),
   ];

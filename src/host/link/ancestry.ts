@@ -1,4 +1,5 @@
 /** Where a process comes from. */
+import { readlinkSync } from "node:fs";
 import { readStat } from "../terminal/probe/processes.ts";
 
 /**
@@ -15,6 +16,22 @@ export function isBelow(pid: number, roots: ReadonlySet<number>): boolean {
     at = stat.parent;
   }
   return true;
+}
+
+/**
+ * Whether it sees other processes or other files than we do, as in a guard or a container; also true when that can't be
+ * told. A socket whose path was carried there serves nobody.
+ */
+export function isElsewhere(pid: number): boolean {
+  try {
+    return ["pid", "mnt"].some((kind) => namespace(pid, kind) !== namespace("self", kind));
+  } catch {
+    return true;
+  }
+}
+
+function namespace(process: number | "self", kind: string): string {
+  return readlinkSync(`/proc/${process}/ns/${kind}`);
 }
 
 const DEEPEST = 1_000;

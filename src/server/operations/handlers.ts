@@ -29,6 +29,7 @@ export type HubFacts = {
   readonly checks: () => Promise<Check[]>;
   /** Where people reach the hub. */
   readonly publicUrl: () => string;
+  readonly places: { readonly url: string; readonly hidden: readonly string[] };
 };
 
 export function createHandlers(desks: Desks, facts: HubFacts): Handlers {
@@ -92,6 +93,8 @@ function credentialHandlers({ credentials, loginCodes, tickets }: Desks, facts: 
       return { ...token, token: secret };
     },
     "token.list": () => [...credentials.list()],
+    "token.renew": ({ tokenId, expiresInSeconds }, { caller }) =>
+      credentials.renew(tokenId, expiresInSeconds * 1000, caller.actor),
     "token.revoke": ({ tokenId }, { caller }) => credentials.revoke(tokenId, caller.actor),
     "stream.ticket": (_input, { caller }) => {
       const { secret, expiresAt } = tickets.issue(holderOf(caller), { tokenId: caller.tokenId, name: caller.actor.id });
@@ -111,6 +114,7 @@ function hubHandlers({ approvals, sessions }: Desks, facts: HubFacts) {
       const checks = await facts.checks();
       return { ok: checks.every((it) => it.state !== "missing" || !it.needed), version: facts.version, checks };
     },
+    "hub.places": () => ({ url: facts.places.url, hidden: [...facts.places.hidden] }),
     "hub.reset": async (_input, { caller }) => {
       const ended = await approvals.endAll("reset");
       const closedSessions = await sessions.closeAll(caller.actor, "reset");

@@ -1,0 +1,74 @@
+/** Sockets whose path was carried to where they shouldn't be. */
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { guarded } from "../../src/host/guard/guard.ts";
+import { isElsewhere } from "../../src/host/link/ancestry.ts";
+import { startTestHub } from "../support/hub.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+import { Victim } from "./victim.ts";
+
+const AS_ROOT = process.getuid?.() === 0 ? [] : ["-r"];
+const WAYS = [
+  { how: "other files", flags: ["--mount"] },
+  { how: "other processes", flags: ["--pid", "--fork"] },
+  { how: "a root of its own, with the socket mounted there", flags: ["--mount", "--pid", "--fork"] },
+];
+
+const status = (socket: string): readonly string[] =>
+  ["/usr/bin/curl -s -o /dev/null -w %{http_code} --unix-socket", socket, "http://hub/whoami"].join(" ").split(" ");
+
+/** Not `spawnSync`: the hub lives in this process. */
+async function output(file: string, args: readonly string[], env = process.env): Promise<string> {
+  const child = spawn(file, args, { env, stdio: ["ignore", "pipe", "inherit"] });
+  let seen = "";
+  child.stdout.on("data", (chunk: Buffer) => (seen += chunk.toString()));
+  await once(child, "close");
+  return seen;
+}
+
+test.each(WAYS)("[GRD-24, SEC-15] a peer with $how is refused (needs unshare)", async ({ flags }) => {
+  const { dataDir } = await startTestHub();
+  const socket = join(dataDir, "hub.sock");
+  const carried = join(await temporaryDirectory(), "carried");
+  mkdirSync(carried);
+  const mounted = `mount --bind ${dataDir} ${carried} && exec ${status(join(carried, "hub.sock")).join(" ")}`;
+  const inside = flags.includes("--mount") ? ["/bin/sh", "-c", mounted] : status(socket);
+  const [file = "", ...args] = status(socket);
+
+  expect(await output(file, args)).toBe("200");
+  expect(await output("/usr/bin/unshare", [...AS_ROOT, ...flags, ...inside])).toBe("403");
+});
+
+test("[GRD-24] a guard into which the socket leaked is refused", async () => {
+  const { dataDir } = await startTestHub();
+  const directory = await temporaryDirectory();
+  const [file = "", ...args] = status(join(dataDir, "hub.sock"));
+  const program = { file, args, env: { HOME: directory, PATH: "/usr/bin:/bin" }, cwd: "/" };
+  const start = guarded(program, { directory, ours: [], shown: [], terms: {}, terminal: "none" });
+
+  expect(await output(start.file, start.args, start.env)).toBe("403");
+});
+
+test("[GRD-24] the host's socket closes on a peer that sees other files (needs unshare)", async () => {
+  await using victim = await Victim.open({ uid: process.getuid!(), gid: process.getgid!() });
+  const script = `import socket,sys
+s = socket.socket(socket.AF_UNIX); s.settimeout(0.5); s.connect(sys.argv[1])
+try: print("closed" if s.recv(1) == b"" else "talks")
+except TimeoutError: print("listens")
+except ConnectionResetError: print("closed")`;
+  const ask = ["/usr/bin/python3", "-c", script, join(victim.dataDir, "host", "link.sock")];
+  const run = (argv: readonly string[]): string => execFileSync(argv[0]!, argv.slice(1), { encoding: "utf8" }).trim();
+
+  expect(run(ask)).toBe("listens");
+  expect(run(["/usr/bin/unshare", ...AS_ROOT, "--mount", ...ask])).toBe("closed");
+});
+
+test("[GRD-24] of whom nothing can be told is elsewhere", () => {
+  const { pid } = spawnSync("/bin/true");
+
+  expect(isElsewhere(process.pid)).toBe(false);
+  expect(isElsewhere(pid)).toBe(true);
+});
