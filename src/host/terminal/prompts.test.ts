@@ -18,8 +18,8 @@ test("[PTY-36] a password prompt is found from the kernel, with its evidence, on
   expect(asked.payload).toMatchObject({ program: "bash", evidence: { echo: false, canonical: true } });
   const text = terminal.bytes.subarray(0, asked.cursor).toString();
   expect(text.endsWith("Anything: ")).toBe(true);
-  const quiet = terminal.events("quiet").filter(({ order }) => order > begun.position && order < asked.order);
-  expect(quiet[0]?.payload["ms"]).toBe(30);
+  const quiet = terminal.events("quiet").find(({ order }) => order > begun.position && order < asked.order);
+  expect(quiet?.payload["ms"]).toBe(30);
 });
 
 test("[PTY-37] two password prompts in a row are two instances, each told once", async () => {
