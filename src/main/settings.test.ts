@@ -18,6 +18,7 @@ test("[HUB-2] without anything set, the defaults hold", () => {
     dataDir: "/data/sidestick",
     publicUrl: undefined,
     auditHeads: "/state/sidestick/audit-heads",
+    configFile: "/nowhere/sidestick/config.json",
     logLevel: "info",
     keepActivityDays: 30,
     keepActivityMb: 2048,

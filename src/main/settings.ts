@@ -2,7 +2,7 @@
  * What can be set, from where: config file, then environment, then flags, the later winning. A wrong value stops the
  * start with the setting's name and what it should be. Rules HUB-2, HUB-3 in docs/spec/hub.md.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -100,6 +100,8 @@ export type Settings = {
   readonly dataDir: string;
   readonly publicUrl?: string | undefined;
   readonly auditHeads: string;
+  /** Which may not be there. */
+  readonly configFile: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly keepActivityDays: number;
   readonly keepActivityMb: number;
@@ -133,7 +135,7 @@ export function readSettings(argv: readonly string[], env: Environment): Setting
     settings[name] = parsed.data;
   }
   const { dataDir = defaultDataDir(env), auditHeads = defaultAuditHeads(env) } = settings;
-  return { ...settings, dataDir, auditHeads } as Settings;
+  return { ...settings, dataDir, auditHeads, configFile: resolve(file.path) } as Settings;
 }
 
 export function settingsHelp(): string {
@@ -167,8 +169,9 @@ function configDirectory(env: Environment): string {
 }
 
 /** What is Sidestick's own, and so not for those in a guard. */
-export function placesOf({ dataDir, auditHeads }: Settings, env: Environment): readonly string[] {
-  return [...new Set([dataDir, dirname(auditHeads), configDirectory(env)])];
+export function placesOf({ dataDir, auditHeads, configFile }: Settings, env: Environment): readonly string[] {
+  const config = [configDirectory(env), ...(existsSync(configFile) ? [configFile] : [])];
+  return [...new Set([dataDir, dirname(auditHeads), ...config])];
 }
 
 function parseFlags(argv: readonly string[]): Record<string, string | undefined> {

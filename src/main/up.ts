@@ -3,7 +3,7 @@ import type { Check } from "../protocol/hub.ts";
 import { StoreUnusable } from "../store/sqlite/store-unusable.ts";
 import { type Drivers, type RunningHub, startHub } from "./hub.ts";
 import { connectLocalHost, type LocalHost } from "./local-host.ts";
-import { readSettings, SettingsError, settingsHelp, type Settings } from "./settings.ts";
+import { placesOf, readSettings, SettingsError, settingsHelp, type Settings } from "./settings.ts";
 import { VERSION } from "./version.ts";
 
 /** For compositions other than the product's. */
@@ -32,7 +32,7 @@ export async function runUp(argv: readonly string[], { drivers, hostProgram }: C
   let hub: RunningHub;
   let host: LocalHost | undefined;
   const ownHost: Drivers = async (parts) => {
-    host = await connectLocalHost({ ...parts, program: hostProgram, hidden: [settings.auditHeads] });
+    host = await connectLocalHost({ ...parts, program: hostProgram, hidden: placesOf(settings, process.env) });
     const { driver, close } = host;
     return { drivers: [driver], close };
   };

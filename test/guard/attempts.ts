@@ -66,8 +66,8 @@ const POWER: readonly Attempt[] = [
   { name: "release the person's hold", script: call("POST", `/sessions/$OTHER_SESSION/control/release`, `{}`) },
   { name: "type into the person's session", script: call("POST", `/sessions/$OTHER_SESSION/input`, `{"data":"x"}`) },
   {
-    name: "find a login link or token in process lists",
-    script: `cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -E '[c]ode=|[s]st_operator'`,
+    name: "find a login link or token in the hub's or host's command lines",
+    script: `cat "/proc/$HUB/cmdline" "/proc/$HUB/environ" "/proc/$HOST/cmdline" "/proc/$HOST/environ" | tr '\\0' '\\n' | grep -E '[c]ode=|[s]st_operator'`,
   },
   { name: "reach the operator's socket", script: connects("$DATA/hub.sock") },
   { name: "reach the host's socket", script: connects("$DATA/host/link.sock") },
@@ -104,6 +104,10 @@ libc.ptrace(17, int(os.environ["HOST"]), 0, 0)`),
   {
     name: "enter the namespaces of another process",
     script: `nsenter -t "$HOST" -m -p true || { test "$(id -u)" != 0 && kill -0 "$HOST"; }`,
+  },
+  {
+    name: "open what the first process has open",
+    script: `readlink /proc/1/fd/* /proc/1/root /proc/1/cwd | grep -q .`,
   },
   {
     name: "trace the first process",
@@ -166,6 +170,8 @@ sys.exit(0 if libc.open_by_handle_at(os.open("/", os.O_RDONLY), handle, 0) >= 0 
     only: "root",
   },
   { name: "open the kernel's settings for writing", script: `exec 9<> /proc/sys/kernel/core_pattern`, only: "root" },
+  { name: "listen to the network", script: syscall("import socket; socket.socket(17, 3, 0x300)"), only: "root" },
+  { name: "write to another user's home", script: `cd /home && touch ssv-evil && rm ssv-evil`, only: "root" },
   { name: "open sysrq for writing", script: `exec 9> /proc/sysrq-trigger`, only: "root" },
   { name: "open a module's settings for writing", script: `exec 9<> /sys/module/printk/parameters/time`, only: "root" },
 ];

@@ -5,7 +5,7 @@
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { GuardTerms } from "../../protocol/link.ts";
-import type { GuardedPath, GuardLayout, Treatment } from "./guard-plan.ts";
+import type { GuardedPath, GuardLayout, Place, Treatment } from "./guard-plan.ts";
 import {
   CREDENTIALS,
   DEVICES,
@@ -39,8 +39,9 @@ export type GuardSubject = {
 export function guardLayout(subject: GuardSubject): GuardLayout {
   const { home, uid, env, terms, hasTerminal } = subject;
   const isRoot = uid === 0;
-  const finder = new Finder(isRoot);
   const expand = (paths: readonly string[]): readonly string[] => paths.map((it) => it.replace(/^~(?=\/|$)/, home));
+  const writable = isRoot ? writableForRoot(home, expand(terms.writable ?? [])) : undefined;
+  const finder = new Finder(writable);
   const shownAgain = new Set(expand(terms.shown ?? []).filter((it) => !subject.ours.some((own) => overlap(it, own))));
   const hide = (paths: readonly string[], how: Treatment = "hidden"): void => {
     for (const path of matching(expand(paths))) if (!shownAgain.has(path)) finder.guard(path, how);
@@ -59,11 +60,11 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
   const own = [`/run/user/${uid}`, ...(isRoot ? ["/run/sudo"] : [])];
   for (const it of own) finder.add({ path: it, kind: "directory", how: "private" });
   return {
-    writable: isRoot ? writableForRoot(home, expand(terms.writable ?? [])) : undefined,
+    writable,
     pinned: finder.pinned,
     guarded: finder.guarded,
-    shown: [...subject.shown, ...SHOWN_IN_RUN.filter(isDirectory), ...[...shownAgain].filter(isDirectory)],
-    devices: matching(DEVICES.map((it) => `/dev/${it}`)).map((it) => ({ path: it, kind: kindOf(it) })),
+    shown: matching([...subject.shown, ...SHOWN_IN_RUN, ...shownAgain]).map(placeOf),
+    devices: matching(DEVICES.map((it) => `/dev/${it}`)).map(placeOf),
     proc: isRoot ? procRules() : { readOnly: [], empty: [] },
     hasTerminal,
   };
@@ -105,12 +106,13 @@ function procRules(): GuardLayout["proc"] {
 const LINKS_MAX = 40;
 
 class Finder {
-  readonly #isRoot: boolean;
+  readonly #writable: readonly string[] | undefined;
   readonly #pinned = new Set<string>();
   readonly #guarded = new Map<string, GuardedPath>();
 
-  constructor(isRoot: boolean) {
-    this.#isRoot = isRoot;
+  /** `writable`: nothing else is. Undefined: what permissions say. */
+  constructor(writable: readonly string[] | undefined) {
+    this.#writable = writable;
   }
 
   get pinned(): readonly string[] {
@@ -160,8 +162,7 @@ class Finder {
 
   /** What lies in this directory. */
   #canRename(directory: string): boolean {
-    if (this.#isRoot)
-      return directory !== "/" && (!SYSTEM.has(directory.split("/")[1]!) || directory.startsWith("/var/tmp"));
+    if (this.#writable !== undefined) return this.#writable.some((it) => `${directory}/`.startsWith(`${it}/`));
     try {
       accessSync(directory, constants.W_OK);
       return true;
@@ -181,6 +182,10 @@ function statOf(path: string): Stats | undefined {
 
 function kindOf(path: string): GuardedPath["kind"] {
   return isDirectory(path) ? "directory" : "file";
+}
+
+function placeOf(path: string): Place {
+  return { path, kind: kindOf(path) };
 }
 
 function isDirectory(path: string): boolean {

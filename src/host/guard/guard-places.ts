@@ -50,9 +50,9 @@ export const SOCKETS_IN_VAR = ["/var/run/docker.sock", "/var/lib/docker", "/var/
 export const UNSET =
   /^(?:SSH_AUTH_SOCK|SSH_AGENT_PID|SSH_ASKPASS|SUDO_ASKPASS|GIT_ASKPASS|TMUX|TMUX_PANE|STY|WINDOW|DISPLAY|WAYLAND_\w+|XAUTHORITY|DBUS_\w+|GPG_AGENT_INFO|DOCKER_HOST|CONTAINER_HOST|VSCODE_\w+|ICEAUTHORITY|SESSION_MANAGER|DESKTOP_STARTUP_ID|XDG_SESSION_\w+|SIDESTICK_\w+)$/;
 
-/** In root's guard these can't be written to; all others at the top can. */
+/** In root's guard these can't be written to, nor can the homes of others; all else at the top can. */
 export const SYSTEM: ReadonlySet<string> = new Set(
-  "bin boot dev efi etc lib lib32 lib64 libx32 lost+found nix opt proc run sbin snap sys usr var".split(" "),
+  "bin boot dev efi etc home lib lib32 lib64 libx32 lost+found nix opt proc root run sbin snap sys usr var".split(" "),
 );
 
 export const DEVICES = ["null", "zero", "full", "random", "urandom", "tty", "kvm", "dri", "kfd", "nvidia*"];
@@ -65,7 +65,10 @@ export const PROC_EMPTY = words(`
   kcore kmsg keys key-users timer_list latency_stats sched_debug kpagecount kpageflags kpagecgroup
 `);
 
-/** What stays of root's rights: those of files, accounts and low ports; none over the machine. */
+/**
+ * What stays of root's rights: those of files, accounts and low ports. None over the machine, and none to see what passes
+ * on the network: our own tokens pass on loopback.
+ */
 export const CAPABILITIES = {
   CHOWN: 0,
   DAC_OVERRIDE: 1,
@@ -76,8 +79,6 @@ export const CAPABILITIES = {
   SETUID: 7,
   SETPCAP: 8,
   NET_BIND_SERVICE: 10,
-  NET_RAW: 13,
   SYS_CHROOT: 18,
   AUDIT_WRITE: 29,
-  SETFCAP: 31,
 };

@@ -13,6 +13,8 @@ export type GuardedPath = {
   readonly how: Treatment;
 };
 
+export type Place = Pick<GuardedPath, "path" | "kind">;
+
 export type GuardLayout = {
   /** Root's guard: what of the whole machine can be written to. Undefined: as permissions say. */
   readonly writable?: readonly string[] | undefined;
@@ -20,8 +22,8 @@ export type GuardLayout = {
   readonly pinned: readonly string[];
   readonly guarded: readonly GuardedPath[];
   /** Seen although something above them is hidden, at the same path. */
-  readonly shown: readonly string[];
-  readonly devices: readonly Pick<GuardedPath, "path" | "kind">[];
+  readonly shown: readonly Place[];
+  readonly devices: readonly Place[];
   /** What else of `/proc` is closed: by name, read-only or empty. */
   readonly proc: { readonly readOnly: readonly string[]; readonly empty: readonly string[] };
   readonly hasTerminal: boolean;
@@ -37,14 +39,14 @@ export function guardSteps(layout: GuardLayout): readonly Step[] {
   const emptied = covers.filter((it) => it.kind === "directory" && it.how === "hidden");
   return [
     ["private"],
-    ...shown.map((path) => clone(`shown ${path}`, path)),
+    ...shown.map(({ path }) => clone(`shown ${path}`, path)),
     ...layout.devices.map(({ path }) => clone(path, path)),
     ...(layout.hasTerminal ? [["terminal", "console"]] : []),
     ...(writable === undefined ? [] : sealedBut(writable)),
     ...byDepth(pinned).flatMap((path) => onItself(path, "as_it_is")),
     ...byDepth(readOnly.map((it) => it.path)).flatMap((path) => onItself(path, "read_only")),
-    ...covers.flatMap((it) => cover(it, [...shown, ...covers.map(({ path }) => path)])),
-    ...shown.map((path) => place(`shown ${path}`, path)),
+    ...covers.flatMap((it) => cover(it, [...shown, ...covers])),
+    ...shown.map(({ path }) => place(`shown ${path}`, path)),
     ...emptied.map(({ path }) => ["seal", path]),
     ...devices(layout),
     ["proc", "/proc"],
@@ -81,21 +83,32 @@ function sealedBut(writable: readonly string[]): readonly Step[] {
   ];
 }
 
-/** With the directories in it that are placed later. */
-function cover({ path, kind, how }: GuardedPath, placed: readonly string[]): readonly Step[] {
+/** With the points in it at which something is placed later. */
+function cover({ path, kind, how }: GuardedPath, placed: readonly Place[]): readonly Step[] {
   if (kind === "file") return emptyFile(path);
-  const below = placed.filter((it) => it.startsWith(`${path}/`));
-  const ways = new Set(below.flatMap((it) => wayTo(it, path)));
-  return [["tmpfs", path, how === "private" ? "0700" : "0755"], ...[...ways].map((it) => directory(it))];
+  const below = placed.filter((it) => it.path.startsWith(`${path}/`));
+  const ways = new Set(below.flatMap((it) => wayTo(it.path, path)));
+  return [
+    ["tmpfs", path, how === "private" ? "0700" : "0755"],
+    ...[...ways].map(directory),
+    ...below.filter((it) => !ways.has(it.path)).map(point),
+  ];
 }
 
 function directory(path: string): Step {
   return ["mkdir", path, "0755"];
 }
 
-/** The directories from `base` down to `path`, which is one too. */
+function point({ path, kind }: Place): Step {
+  return kind === "directory" ? directory(path) : ["file", path];
+}
+
+/** The directories below `base` that `path` lies in. */
 function wayTo(path: string, base: string): readonly string[] {
-  const names = path.slice(base.length + 1).split("/");
+  const names = path
+    .slice(base.length + 1)
+    .split("/")
+    .slice(0, -1);
   return names.map((_, index) => `${base}/${names.slice(0, index + 1).join("/")}`);
 }
 
@@ -103,10 +116,7 @@ function wayTo(path: string, base: string): readonly string[] {
 function devices({ devices, hasTerminal }: GuardLayout): readonly Step[] {
   return [
     ["tmpfs", "/dev", "0755"],
-    ...devices.flatMap(({ path, kind }) => [
-      kind === "directory" ? directory(path) : ["file", path],
-      place(path, path),
-    ]),
+    ...devices.flatMap((it) => [point(it), place(it.path, it.path)]),
     ...(hasTerminal ? [["file", "/dev/console"], place("console", "/dev/console")] : []),
     directory("/dev/pts"),
     ["devpts", "/dev/pts"],

@@ -111,6 +111,7 @@ sub build {
       my $empty = "";
       $attribute->($slot{$name}, $empty, 0x9000, 1, 0) if $how eq "read_only";
       kernel("move_mount", $slot{$name}, $empty, $here, $path, 4) == 0 or fail("place $path");
+      kernel("close", delete $slot{$name});
     }],
     tmpfs => [2, sub { kernel("mount", "tmpfs", $_[0], "tmpfs", 6, "mode=$_[1]") == 0 or fail("tmpfs $_[0]") }],
     proc => [1, sub { kernel("mount", "proc", $_[0], "proc", 14, 0) == 0 or fail("proc") }],

@@ -38,13 +38,20 @@ test("[GRD-13] a workspace hides, shows, and closes paths to writing", async () 
   const home = await temporaryDirectory();
   for (const name of ["secret", "fixed", ".aws"]) mkdirSync(join(home, name));
   for (const name of ["secret/x", "fixed/x", ".aws/x"]) writeFileSync(join(home, name), "here\n");
-  const look = "cat secret/x; cat fixed/x; cat .aws/x; echo more >> fixed/x; true";
+  mkdirSync(join(home, ".ssh"));
+  writeFileSync(join(home, ".ssh/config"), "hosts\n");
+  writeFileSync(join(home, ".ssh/id"), "key\n");
+  const look = "cat secret/x; cat fixed/x; cat .aws/x; cat .ssh/config .ssh/id; echo more >> fixed/x; true";
 
   const usual = await inside(look, {}, home);
-  const changed = await inside(look, { hidden: ["~/secret"], read_only: ["~/fixed"], shown: ["~/.aws"] }, home);
+  const changed = await inside(
+    look,
+    { hidden: ["~/secret"], read_only: ["~/fixed"], shown: ["~/.aws", "~/.ssh/config"] },
+    home,
+  );
 
   expect(usual.stdout).toBe("here\nhere\n");
-  expect(changed.stdout).toBe("here\nmore\nhere\n");
+  expect(changed.stdout).toBe("here\nmore\nhere\nhosts\n");
   expect(readFileSync(join(home, "fixed/x"), "utf8")).toBe("here\nmore\n");
 });
 

@@ -3,7 +3,7 @@
  * no way to more rights. One way for all: `guard.pl` carries out a plan. Rules in docs/spec/guard.md.
  */
 import { spawnSync } from "node:child_process";
-import { accessSync, constants as fs, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { accessSync, constants as fs, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { constants as os, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -54,7 +54,7 @@ export function guarded(program: GuardedProgram, options: GuardOptions): Guarded
 function completeOthers(ours: readonly string[]): readonly string[] {
   return [...ours, `/tmp/tmux-${process.getuid!()}`].filter((path) => {
     try {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
+      if (!existsSync(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
       return false;
     } catch {
       return true;
@@ -75,8 +75,8 @@ const UNIFIED = {
 };
 /** These differ by architecture. */
 const NUMBERS: Readonly<Record<string, Readonly<Record<string, number>>>> = {
-  x64: { mount: 165, unshare: 272, prctl: 157, setsid: 112, capget: 125, capset: 126, wait4: 61 },
-  arm64: { mount: 40, unshare: 97, prctl: 167, setsid: 157, capget: 90, capset: 91, wait4: 260 },
+  x64: { mount: 165, unshare: 272, prctl: 157, setsid: 112, capget: 125, capset: 126, wait4: 61, close: 3 },
+  arm64: { mount: 40, unshare: 97, prctl: 167, setsid: 157, capget: 90, capset: 91, wait4: 260, close: 57 },
 };
 
 const NEW = { mounts: 0x0002_0000, ipc: 0x0800_0000, users: 0x1000_0000, processes: 0x2000_0000, network: 0x4000_0000 };
