@@ -17,6 +17,11 @@ test.skipIf(!canMount())(
     await disk.fill();
     const failing = { code: "storage_unavailable" };
     await eventually(() => expect(agent.session.create({ kind: "terminal" })).rejects.toMatchObject(failing));
+    // Something smaller may still fit into the last page.
+    const fillsUp = async (): Promise<never> => {
+      for (;;) await agent.session.input({ sessionId, data: "x" });
+    };
+    await expect(fillsUp()).rejects.toMatchObject(failing);
     await expect(operator.session.pause({ sessionId })).rejects.toMatchObject(failing);
     await expect(agent.session.input({ sessionId, data: "x" })).rejects.toMatchObject({ code: "session_paused" });
     await expect(operator.token.revoke({ tokenId: doomed.tokenId })).rejects.toMatchObject(failing);

@@ -19,19 +19,19 @@ export function isBelow(pid: number, roots: ReadonlySet<number>): boolean {
 }
 
 /**
- * Whether it sees other processes or other files than we do, as in a guard or a container; also true when that can't be
- * told. A socket whose path was carried there serves nobody.
+ * Whether it sees other processes than we do, as in a guard or a container; also true when that can't be told. A socket
+ * whose path was carried there serves nobody. Other files alone say nothing: a service has its own `/tmp`.
  */
 export function isElsewhere(pid: number): boolean {
   try {
-    return ["pid", "mnt"].some((kind) => namespace(pid, kind) !== namespace("self", kind));
+    return namespace(pid) !== namespace("self");
   } catch {
     return true;
   }
 }
 
-function namespace(process: number | "self", kind: string): string {
-  return readlinkSync(`/proc/${process}/ns/${kind}`);
+function namespace(process: number | "self"): string {
+  return readlinkSync(`/proc/${process}/ns/pid`);
 }
 
 const DEEPEST = 1_000;
