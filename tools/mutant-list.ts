@@ -15,6 +15,8 @@ const STICK_TESTS = ["src/host/stick.test.ts"];
 const MACHINE_TESTS = ["src/domain/control"];
 const LEFT_RUNNING = ["test/control/left-running.test.ts"];
 const MODEL = ["test/control/model.test.ts"];
+const GUARD = "src/host/guard/guard.pl";
+const HOSTILE = ["test/guard/hostile.test.ts"];
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -222,5 +224,61 @@ export const MUTANTS: readonly Mutant[] = [
     text: "prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)",
     becomes: "prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)",
     tests: LEFT_RUNNING,
+  },
+  {
+    name: "the guard forgets the filter of system calls",
+    file: GUARD,
+    text: "if ($settings->{filter}) {",
+    becomes: "if (0) {",
+    tests: HOSTILE,
+  },
+  {
+    name: "the guard leaves abstract sockets open",
+    file: GUARD,
+    text: "if ($settings->{landlock}) {",
+    becomes: "if (0) {",
+    tests: HOSTILE,
+  },
+  {
+    name: "root keeps its rights in the guard",
+    file: GUARD,
+    text: "return if $IS_USER;\n  my %kept",
+    becomes: "return;\n  my %kept",
+    tests: HOSTILE,
+  },
+  {
+    name: "what leads to a closed path can be renamed",
+    file: "src/host/guard/guard-plan.ts",
+    text: '...byDepth(pinned).flatMap((path) => onItself(path, "as_it_is")),',
+    becomes: "",
+    tests: ["src/host/guard/guard.test.ts", ...HOSTILE],
+  },
+  {
+    name: "the guard shows what is Sidestick's",
+    file: "src/host/guard/guard-layout.ts",
+    text: "  hide(subject.ours);\n",
+    becomes: "",
+    tests: HOSTILE,
+  },
+  {
+    name: "start-up files that aren't there are not made",
+    file: "src/host/guard/guard.ts",
+    text: "...completeHome(HOME, SHELL), ",
+    becomes: "",
+    tests: HOSTILE,
+  },
+  {
+    name: "a peer in a guard may use the operator's socket",
+    file: "src/host/link/ancestry.ts",
+    text: 'return namespace(pid) !== namespace("self");',
+    becomes: "return false;",
+    tests: ["test/guard/peers.test.ts"],
+  },
+  {
+    name: "what runs inside outlives the shell",
+    file: GUARD,
+    text: "  kill 9, $first;\n",
+    becomes: "",
+    tests: ["test/guard/stopping.test.ts"],
   },
 ];

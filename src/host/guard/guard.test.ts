@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { temporaryDirectory } from "../../../test/support/temporary.ts";
 import type { GuardTerms } from "../../protocol/link.ts";
 import { completeHome } from "./guard-home.ts";
-import { guardAbility, guarded } from "./guard.ts";
+import { guardAbility, guarded, installPlaces } from "./guard.ts";
 
 type Inside = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 
@@ -77,6 +77,22 @@ test("[GRD-12] links on the way to what is closed can't be replaced", async () =
 
   expect(stdout).toBe("");
   expect(readFileSync(join(home, ".bashrc"), "utf8")).toBe("# mine\n");
+});
+
+test("[GRD-11] packages that our programs load are closed too, linked ones and those beside us", async () => {
+  const home = await temporaryDirectory();
+  mkdirSync(join(home, "project/node_modules/sidestick"), { recursive: true });
+  mkdirSync(join(home, "packages/ws"), { recursive: true });
+  symlinkSync(join(home, "packages"), join(home, "project/node_modules/sidestick/node_modules"));
+  const places = installPlaces(join(home, "project/node_modules/sidestick"));
+
+  const { stdout } = await inside(
+    "touch project/node_modules/evil || touch packages/ws/evil || touch project/node_modules/sidestick/evil || echo closed",
+    { read_only: [...places] },
+    home,
+  );
+
+  expect(stdout).toBe("closed\n");
 });
 
 test("[GRD-13] without the network there is only a loopback of its own", async () => {

@@ -90,7 +90,7 @@ function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly s
     uid,
     env,
     ours: options.ours,
-    install: [INSTALL, dirname(process.execPath)],
+    install: installPlaces(INSTALL),
     shown: options.shown,
     terms,
     hasTerminal: terminal !== "none",
@@ -117,6 +117,12 @@ function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly s
     "do",
     ...guardSteps(layout).flat(),
   ];
+}
+
+/** Our programs and what they load: packages may be linked from elsewhere, or lie beside us in a project's. */
+export function installPlaces(install: string): readonly string[] {
+  const beside = /^.*?\/node_modules(?=\/)/.exec(install)?.[0];
+  return [install, join(install, "node_modules"), ...(beside === undefined ? [] : [beside]), dirname(process.execPath)];
 }
 
 function namespaces(uid: number, { network }: GuardTerms): number {
