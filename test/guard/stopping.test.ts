@@ -17,7 +17,7 @@ const ESCAPES = [
   { how: "by a double fork", command: "sh -c '(setsid sh -c \"sleep 1000 & sleep 1000 & wait\" &)'", count: 2 },
   { how: "without an environment", command: "setsid -f env -i sleep 1000", count: 1 },
   { how: "deaf to signals", command: "sh -c 'trap \"\" HUP INT TERM; (sleep 1000 &)'", count: 1 },
-  { how: "in namespaces of its own", command: "unshare -Urpf --kill-child sleep 1000 &", count: 1 },
+  { how: "in namespaces of its own", command: "unshare -Upf --kill-child sleep 1000 &", count: 1 },
 ];
 
 /** All whose process namespace is that of this shell or below it. */
