@@ -55,6 +55,17 @@ test("[PTY-21] no command is typed behind half a line", () => {
   expect(blocks.refusal).toBe("half_line");
 });
 
+test("[PTY-22] a command that was dropped before the shell read it has begun, and ends with the prompt that comes", () => {
+  const blocks = atPrompt();
+  blocks.submit(run, at(5));
+
+  const begun = blocks.mark({ kind: "prompt_start", exitCode: 130, cwd: "/home" }, at(20));
+  blocks.mark({ kind: "prompt_end" }, at(22));
+
+  expect(begun).toEqual([{ type: "begin", run, begin: at(5) }]);
+  expect(blocks.confirm(at(22))).toMatchObject([{ type: "end", run, begin: at(5) }, { type: "prompt" }]);
+});
+
 test("[PTY-22] a block begins where the shell says that it starts the command", () => {
   const blocks = atPrompt();
   blocks.submit(run, at(5));

@@ -151,8 +151,7 @@ export class ShellBlocks {
   mark(mark: Mark, place: Place): readonly BlockFact[] {
     switch (mark.kind) {
       case "prompt_start":
-        if (this.#isNewPrompt(mark)) this.#finished({ exitCode: mark.exitCode, cwd: mark.cwd, place });
-        return [];
+        return this.#isNewPrompt(mark) ? this.#finished({ exitCode: mark.exitCode, cwd: mark.cwd, place }) : [];
       case "command_start":
         return this.#started(place);
       case "command_done":
