@@ -21,7 +21,7 @@ import type { Launching } from "./launcher.ts";
 import { loginEnvironment } from "./login-environment.ts";
 import type { Probe } from "./probe/probe.ts";
 import type { Screens } from "./screen/screens.ts";
-import { accountOf, directoryFor, type SessionAccount } from "./session-account.ts";
+import { accountOf, passableDirectory, type SessionAccount } from "./session-account.ts";
 import { shellReport } from "./shell-report.ts";
 import { submissionOf } from "./shells/shell.ts";
 import { stopNow } from "./stop.ts";
@@ -268,7 +268,7 @@ async function startTerminal(
   if (start.cwd !== undefined && !isDirectory(start.cwd)) {
     throw new AppError("invalid_request", { detail: "cwd is no directory on this host" });
   }
-  const directory = account === undefined ? join(services.directory, start.session_id) : await directoryFor(account);
+  const directory = account === undefined ? join(services.directory, start.session_id) : await passableDirectory();
   const terminal = await Terminal.start({
     sessionId: start.session_id,
     shell,
