@@ -42,9 +42,10 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
   const expand = (paths: readonly string[]): readonly string[] => paths.map((it) => it.replace(/^~(?=\/|$)/, home));
   const writable = isRoot ? writableForRoot(home, expand(terms.writable ?? [])) : undefined;
   const finder = new Finder(writable);
-  const shownAgain = new Set(expand(terms.shown ?? []).filter((it) => !subject.ours.some((own) => overlap(it, own))));
+  const mayBeShown = (path: string): boolean => !subject.ours.some((own) => overlap(path, own));
+  const shownAgain = new Set(matching(expand(terms.shown ?? [])).filter(mayBeShown).map(withoutLinksAbove));
   const hide = (paths: readonly string[], how: Treatment = "hidden"): void => {
-    for (const path of matching(expand(paths))) if (!shownAgain.has(path)) finder.guard(path, how);
+    for (const path of matching(expand(paths))) if (!shownAgain.has(withoutLinksAbove(path))) finder.guard(path, how);
   };
   hide(subject.ours);
   hide(CREDENTIALS);
@@ -63,7 +64,7 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
     writable,
     pinned: finder.pinned,
     guarded: finder.guarded,
-    shown: matching([...subject.shown, ...SHOWN_IN_RUN, ...shownAgain]).map(placeOf),
+    shown: [...matching([...subject.shown, ...SHOWN_IN_RUN]), ...shownAgain].map(placeOf),
     devices: matching(DEVICES.map((it) => `/dev/${it}`)).map(placeOf),
     proc: isRoot ? procRules() : { readOnly: [], empty: [] },
     hasTerminal,
@@ -74,6 +75,12 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
 export function overlap(one: string, other: string): boolean {
   const [a, b] = [one, other].map((it) => `${realPath(it).replace(/\/$/, "")}/`) as [string, string];
   return a.startsWith(b) || b.startsWith(a);
+}
+
+/** As covers are named; of a link the link itself. */
+function withoutLinksAbove(path: string): string {
+  const absolute = resolve(path);
+  return join(realPath(dirname(absolute)), basename(absolute));
 }
 
 function realPath(path: string): string {

@@ -10,11 +10,16 @@ import { guardAbility, guarded } from "./guard.ts";
 type Inside = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 
 /** Runs a script in a guard without a terminal. */
-async function inside(script: string, terms: GuardTerms = {}, home?: string): Promise<Inside> {
+async function inside(
+  script: string,
+  terms: GuardTerms = {},
+  home?: string,
+  ours: readonly string[] = [],
+): Promise<Inside> {
   const directory = await temporaryDirectory();
   const HOME = home ?? (await temporaryDirectory());
   const program = { file: "/bin/bash", args: ["-c", script], env: { HOME, PATH: "/usr/bin:/bin" }, cwd: HOME };
-  const options = { directory, ours: [], shown: [], terms, terminal: "none" } as const;
+  const options = { directory, ours, shown: [], terms, terminal: "none" } as const;
   const { file, args, env } = guarded(program, options);
   return spawnSync(file, args, { env, encoding: "utf8" });
 }
@@ -54,6 +59,35 @@ test("[GRD-13] a workspace hides, shows, and closes paths to writing", async () 
   expect(changed.stdout).toBe("here\nmore\nhere\nhosts\n");
   expect(readFileSync(join(home, "fixed/x"), "utf8")).toBe("here\nmore\n");
 });
+
+test.each([
+  { home: "home", shown: ["~/.aws/", "~/.ssh//config"] },
+  { home: "link", shown: ["~/.aws", "~/.ssh/config"] },
+  { home: "link", shown: ["~/../home/.aws", "~/.ssh/conf*"] },
+])("[GRD-13] what is shown can be named in other ways: $shown of $home", async ({ home, shown }) => {
+  const base = await temporaryDirectory();
+  for (const name of ["home/.aws", "home/.ssh"]) mkdirSync(join(base, name), { recursive: true });
+  for (const name of [".aws/x", ".ssh/config", ".ssh/id"]) writeFileSync(join(base, "home", name), `${name}\n`);
+  symlinkSync("home", join(base, "link"));
+
+  const { stdout } = await inside("cat .aws/x .ssh/config .ssh/id", { shown }, join(base, home));
+
+  expect(stdout).toBe(".aws/x\n.ssh/config\n");
+});
+
+test.each(["~/.local/data", "~/.local/d*", "~/.local/link", "~/.local/data/x", "~/.local"])(
+  "[GRD-8] what is ours isn't shown as %s",
+  async (shown) => {
+    const home = await temporaryDirectory();
+    mkdirSync(join(home, ".local/data"), { recursive: true });
+    writeFileSync(join(home, ".local/data/x"), "ours\n");
+    symlinkSync("data", join(home, ".local/link"));
+
+    const { stdout, stderr } = await inside("cat .local/data/x", { shown: [shown] }, home, [join(home, ".local/data")]);
+
+    expect({ stdout, stderr }).toEqual({ stdout: "", stderr: "cat: .local/data/x: No such file or directory\n" });
+  },
+);
 
 test("[GRD-12] links on the way to what is closed can't be replaced", async () => {
   const home = await temporaryDirectory();
