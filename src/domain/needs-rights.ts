@@ -86,7 +86,7 @@ function nameOf(word: string): string {
 
 /** `sh -c TEXT` */
 function inScript(args: CommandWords, depth: number): string | undefined {
-  const option = args.findIndex((it) => /^-\w*c$/.test(it));
+  const option = args.findIndex((it) => /^-\w*c\w*$/.test(it));
   return option < 0 ? undefined : gainingIn(args[option + 1] ?? "", depth + 1);
 }
 

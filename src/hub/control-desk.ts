@@ -104,9 +104,8 @@ export class ControlDesk {
   mayAct(sessionId: string, by: Actor): boolean {
     const known = this.#get(sessionId);
     const { mode, holder, intent } = known.present;
-    if (by.kind !== "agent") return true;
-    if (mode !== "AGENT") return this.#isFree(known);
-    return intent === "WAIT" && (holder === null || holder.id === by.id);
+    const isDriving = mode === "AGENT" && (holder === null || holder.id === by.id);
+    return by.kind !== "agent" || (intent === "WAIT" && (isDriving || this.#canBeAcquired(known)));
   }
 
   /** A person's decision is stored before it has an effect. */
@@ -295,10 +294,13 @@ export class ControlDesk {
 
   /** Nobody has it, and whoever acts first gets it. */
   #isFree(known: Controlled): boolean {
-    const { present } = known;
-    const { mode, intent, agentStatus } = present;
-    const isTaken = mode === "AGENT" || isInteractive(present) || intent !== "WAIT" || agentStatus === "PAUSED";
-    return !isTaken && this.#mayAcquire(known);
+    const { mode, intent } = known.present;
+    return mode !== "AGENT" && intent === "WAIT" && this.#canBeAcquired(known);
+  }
+
+  /** By an agent that acts, also from another one. */
+  #canBeAcquired(known: Controlled): boolean {
+    return !isInteractive(known.present) && known.present.agentStatus !== "PAUSED" && this.#mayAcquire(known);
   }
 
   #mayAcquire({ birth }: Controlled): boolean {

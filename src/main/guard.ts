@@ -45,6 +45,7 @@ export async function runGuarded(run: GuardedRun, note: (text: string) => void):
   const terminal = process.stdin.isTTY && process.stdout.isTTY ? "kept" : "none";
   const program = { file, args, env: personsEnvironment(process.env), cwd: process.cwd() };
   const start = guarded(program, { directory, ours, shown: [], terms, told, terminal });
+  for (const path of start.left) note(`${path} isn't there and could not be made, so the program may make it.`);
   const child = spawn(start.file, start.args, { env: start.env, stdio: "inherit" });
   const { code, signal } = await endOf(child);
   await cleanup.disposeAsync();

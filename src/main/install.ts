@@ -2,7 +2,7 @@
  * `sidestick install --system`: a hub under an account of its own. Each thing is a step that knows whether it is done,
  * so a second run changes nothing. Rule GRD-25 in docs/spec/guard.md.
  */
-import { spawnSync } from "node:child_process";
+import { spawnSync, type SpawnSyncOptions } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -30,7 +30,7 @@ export type InstallOptions = {
 /** What to do, and whether it was (`would`: it would be). */
 export type Told = { readonly state: "done" | "kept" | "would" | "left"; readonly what: string };
 
-/** Nothing was changed. */
+/** What was done before it stays. */
 export class InstallRefused extends Error {
   override readonly name = "InstallRefused";
   readonly remedy: string;
@@ -162,17 +162,27 @@ function file(path: string, text: string): Required<Step> {
   };
 }
 
+const PROGRAM = join(INSTALL, "bin", "sidestick");
+
 /** What somebody else put there stays. */
 function command(path: string): Step {
-  const target = join(INSTALL, "bin", "sidestick");
+  const isFree = lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  const what = `${path} -> ${PROGRAM}`;
+  if (!isFree && !isOurCommand(path)) {
+    return { what: `${what}: something else is there; to replace it, remove it first`, isDone: () => false };
+  }
   return {
-    what: `${path} -> ${target}`,
-    isDone: () => lstatSync(path, { throwIfNoEntry: false }) !== undefined,
+    what,
+    isDone: () => !isFree,
     act: () => {
       mkdirSync(dirname(path), { recursive: true });
-      symlinkSync(target, path);
+      symlinkSync(PROGRAM, path);
     },
   };
+}
+
+function isOurCommand(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(path) === PROGRAM;
 }
 
 function started(isNew: () => boolean): Step {
@@ -199,7 +209,7 @@ function stopped(user: string): Step {
       if (hasSystemd()) run("systemctl", ["disable", "--now", "sidestick"]);
       const { uid, gid } = accountOf(user)!;
       const env = { HOME, PATH: "/usr/local/bin:/usr/bin:/bin" };
-      spawnSync(join(INSTALL, "bin", "sidestick"), ["down"], { uid, gid, env, cwd: "/", stdio: "ignore" });
+      run(PROGRAM, ["down"], { uid, gid, env, cwd: "/" });
     },
   };
 }
@@ -209,10 +219,7 @@ function removed(path: string): Step {
 }
 
 function commandRemoved(path: string): Step {
-  const target = join(INSTALL, "bin", "sidestick");
-  const isOurs = (): boolean =>
-    lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(path) === target;
-  return { what: `remove ${path}`, isDone: () => !isOurs(), act: () => rmSync(path) };
+  return { what: `remove ${path}`, isDone: () => !isOurCommand(path), act: () => rmSync(path) };
 }
 
 function reloaded(): Step {
@@ -272,8 +279,8 @@ function succeeds(question: "is-enabled" | "is-active"): boolean {
   return spawnSync("systemctl", ["--quiet", question, "sidestick"]).status === 0;
 }
 
-function run(program: string, args: readonly string[]): void {
-  const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8" });
+function run(program: string, args: readonly string[], options: SpawnSyncOptions = {}): void {
+  const { status, stderr, error } = spawnSync(program, args, { ...options, encoding: "utf8" });
   if (status === 0) return;
   const why = error?.message ?? stderr.trim();
   throw new InstallRefused(`${program} failed: ${why}`, "What was done before it stays; run this again afterwards.");

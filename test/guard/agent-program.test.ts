@@ -32,11 +32,11 @@ describe.each(ACCOUNTS)("as $who", (account) => {
 
   const environment = () => ({ PATH: "/usr/bin:/bin", HOME: victim.home, LANG: "C.UTF-8", SHELL: "/bin/bash" });
 
-  function start(options: readonly string[], command: readonly string[]): ChildProcess {
+  function start(options: readonly string[], command: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
     return spawn(process.execPath, [...QUIET, "guard", ...options, "--", ...command], {
       ...account,
       cwd: victim.home,
-      env: { ...environment(), TMUX: "/tmp/x,1,0", SIDESTICK_LOG_LEVEL: "warn" },
+      env: { ...environment(), TMUX: "/tmp/x,1,0", SIDESTICK_LOG_LEVEL: "warn", ...env },
     });
   }
 
@@ -137,6 +137,19 @@ describe.each(ACCOUNTS)("as $who", (account) => {
     expect({ code, out }).toEqual({ code: 7, out: "aws_secret_access_key = of-the-person\n0\n" });
     expect(readFileSync(`${victim.home}/project/README`, "utf8")).toBe("to be worked on\n");
     expect(await agents("n4")).toEqual([]);
+  });
+
+  test("[GRD-11, GRD-23] what stays open because it can't be made is told", async () => {
+    const home = `${victim.home}/odd`;
+    victim.write("odd/.config", "a file where a directory should be");
+    const elsewhere = { HOME: home, XDG_CONFIG_HOME: `${victim.home}/.config` };
+    const child = start(["--data-dir", victim.dataDir], ["true"], elsewhere);
+    const [err] = await Promise.all([text(child.stderr!), once(child, "exit")]);
+
+    expect(child.exitCode).toBe(0);
+    expect(err.split("\n")).toContain(
+      `sidestick: ${home}/.config/autostart isn't there and could not be made, so the program may make it.`,
+    );
   });
 
   test.each([

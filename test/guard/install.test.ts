@@ -1,7 +1,16 @@
 /** `sidestick install --system`: a hub under an account of its own. */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { whoElseCanChange } from "../../src/main/install.ts";
 import { unitText } from "../../src/main/system-unit.ts";
@@ -63,6 +72,21 @@ test("[GRD-25] a unit of somebody else's is left as it is", async () => {
   expect(code).toBe(1);
   expect(stderr).toBe(`sidestick: ${prefix}/${UNIT} was not written by us. Look at it, and move it away.\n`);
   expect(readdirSync(prefix)).toEqual(["etc"]);
+});
+
+test("[GRD-25] a command of somebody else's is left as it is, and told so", async () => {
+  const prefix = await temporaryDirectory();
+  const command = join(prefix, "usr/local/bin/sidestick");
+  mkdirSync(dirname(command), { recursive: true });
+  symlinkSync("/opt/older/bin/sidestick", command);
+  const { code, stdout } = await runCliHere(["install", "--system", "--prefix", prefix]);
+  const removal = await runCliHere(["uninstall", "--system", "--prefix", prefix]);
+
+  expect([code, removal.code]).toEqual([0, 0]);
+  expect(stdout).toContain(
+    `left   ${command} -> ${ROOT}/bin/sidestick: something else is there; to replace it, remove it first\n`,
+  );
+  expect(readlinkSync(command)).toBe("/opt/older/bin/sidestick");
 });
 
 test.each([

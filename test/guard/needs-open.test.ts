@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import type { AppError, SidestickClient } from "../../src/client/sidestick.ts";
+import { type AppError, SidestickClient } from "../../src/client/sidestick.ts";
 import { type GuardedHub, openGuardedHub } from "../support/guarded-hub.ts";
 import { canBeOrdinary, ordinaryUser } from "../support/ordinary-user.ts";
 
@@ -203,6 +203,17 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
     await person.control.grant({ sessionId, lease_seconds: 60 });
 
     expect(await asked(run(conversation_id, "sudo id"))).toEqual(expect.any(String));
+  });
+
+  test("[GRD-15, CTL-7] so is another agent, whose input would take control from the first", async () => {
+    const { conversation_id, sessionId } = await guarded();
+    const { token } = await person.token.create({ role: "agent", name: "second" });
+    const second = new SidestickClient({ url: hub.url, token });
+
+    const refusal = await refused(run(conversation_id, "sudo id", second));
+
+    expect(refusal.code).toBe("needs_open");
+    expect((await person.control.get({ sessionId })).holder).toEqual({ kind: "agent", id: "agent" });
   });
 
   test("[GRD-4, GRD-22] where agents may not drive open sessions, no way out is offered", async () => {

@@ -24,6 +24,27 @@ test.runIf(canHaveAccounts)(
 );
 
 test.runIf(canHaveAccounts)(
+  "[GRD-5, GRD-28] its shell has a directory that the account can't put another in the place of, and tells what changed (needs root and an open checkout)",
+  async () => {
+    using user = new OrdinaryUser();
+    await using victim = await Victim.open({ uid: 0, gid: 0 });
+    const conversation_id = "other";
+    const terms = { kind: "terminal", containment: "user", user: user.name, conversationId: conversation_id } as const;
+    const { sessionId } = await victim.person.session.create(terms);
+    const run = (command: string) => victim.person.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+
+    const moved = await run(`stat -c '%u %a' "$__ss/.." "$__ss"; ls -A "$__ss" | grep environment; mv "$__ss" /tmp/x`);
+    await run("alias ls='rm -r'");
+
+    expect(moved.output).toMatch(new RegExp(`^0 711\\s+${user.account.uid} 700\\s+mv: .*Permission denied`));
+    expect(await victim.person.control.changes({ sessionId })).toMatchObject({
+      trusted: true,
+      changes: [{ kind: "alias", name: "ls", after: "rm -r" }],
+    });
+  },
+);
+
+test.runIf(canHaveAccounts)(
   "[GRD-5] an account that isn't there, and none at all, are refused (needs root and an open checkout)",
   async () => {
     await using victim = await Victim.open({ uid: 0, gid: 0 });

@@ -42,9 +42,17 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
   const expand = (paths: readonly string[]): readonly string[] => paths.map((it) => it.replace(/^~(?=\/|$)/, home));
   const writable = isRoot ? writableForRoot(home, expand(terms.writable ?? [])) : undefined;
   const finder = new Finder(writable);
-  const shownAgain = new Set(expand(terms.shown ?? []).filter((it) => !subject.ours.some((own) => overlap(it, own))));
+  const mayBeShown = (path: string): boolean => !subject.ours.some((own) => overlap(path, own));
+  const shownAgain = new Set(
+    matching(expand(terms.shown ?? []))
+      .filter(mayBeShown)
+      .map(withoutLinksAbove),
+  );
   const hide = (paths: readonly string[], how: Treatment = "hidden"): void => {
-    for (const path of matching(expand(paths))) if (!shownAgain.has(path)) finder.guard(path, how);
+    for (const path of matching(expand(paths))) if (!shownAgain.has(withoutLinksAbove(path))) finder.guard(path, how);
+  };
+  const fix = (paths: readonly string[]): void => {
+    for (const path of matching(expand(paths))) finder.guard(path, "read_only");
   };
   hide(subject.ours);
   hide(CREDENTIALS);
@@ -55,7 +63,7 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
   );
   hide([...SOCKETS_IN_HOME, ...SOCKETS_IN_VAR, ...socketsOf(env), ...(terms.hidden ?? [])]);
   const path = (env["PATH"] ?? "").split(":").filter((it) => it.startsWith(`${home}/`));
-  hide([...START_UP, ...USUAL_PATH, ...path, ...subject.install, ...(terms.read_only ?? [])], "read_only");
+  fix([...START_UP, ...USUAL_PATH, ...path, ...subject.install, ...(terms.read_only ?? [])]);
   finder.guard("/run", "hidden");
   const own = [`/run/user/${uid}`, ...(isRoot ? ["/run/sudo"] : [])];
   for (const it of own) finder.add({ path: it, kind: "directory", how: "private" });
@@ -63,7 +71,10 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
     writable,
     pinned: finder.pinned,
     guarded: finder.guarded,
-    shown: matching([...subject.shown, ...SHOWN_IN_RUN, ...shownAgain]).map(placeOf),
+    shown: [
+      ...matching(subject.shown).map((path) => ({ ...placeOf(path), access: "as_it_is" as const })),
+      ...finder.uncovered([...matching(SHOWN_IN_RUN), ...shownAgain]),
+    ],
     devices: matching(DEVICES.map((it) => `/dev/${it}`)).map(placeOf),
     proc: isRoot ? procRules() : { readOnly: [], empty: [] },
     hasTerminal,
@@ -74,6 +85,12 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
 export function overlap(one: string, other: string): boolean {
   const [a, b] = [one, other].map((it) => `${realPath(it).replace(/\/$/, "")}/`) as [string, string];
   return a.startsWith(b) || b.startsWith(a);
+}
+
+/** As covers are named; of a link the link itself. */
+function withoutLinksAbove(path: string): string {
+  const absolute = resolve(path);
+  return join(realPath(dirname(absolute)), basename(absolute));
 }
 
 function realPath(path: string): string {
@@ -126,6 +143,17 @@ class Finder {
     return all.filter((it) => it.how === "private" || !hidden.some(({ path }) => it.path.startsWith(`${path}/`)));
   }
 
+  /** Those that would be hidden with what is above them; no more can be done to them than without that. */
+  uncovered(paths: readonly string[]): GuardLayout["shown"] {
+    const all = [...this.#guarded.values()];
+    const [fixed, covers] = [all.filter((it) => it.how === "read_only"), all.filter((it) => it.how !== "read_only")];
+    const isFixed = (path: string): boolean =>
+      this.#isSealed(path) || fixed.some((it) => isWithin(path, it.path) || isWithin(it.path, path));
+    return paths
+      .filter((path) => covers.some((it) => path !== it.path && isWithin(path, it.path)))
+      .map((path) => ({ ...placeOf(path), access: isFixed(path) ? "read_only" : "as_it_is" }));
+  }
+
   add(guarded: GuardedPath): void {
     this.#guarded.set(guarded.path, guarded);
   }
@@ -160,9 +188,13 @@ class Finder {
     if (before === undefined || before.how === "read_only") this.add({ path: at, kind: kindOf(at), how });
   }
 
+  #isSealed(path: string): boolean {
+    return this.#writable?.some((it) => isWithin(path, it)) === false;
+  }
+
   /** What lies in this directory. */
   #canRename(directory: string): boolean {
-    if (this.#writable !== undefined) return this.#writable.some((it) => `${directory}/`.startsWith(`${it}/`));
+    if (this.#writable !== undefined) return !this.#isSealed(directory);
     try {
       accessSync(directory, constants.W_OK);
       return true;
@@ -170,6 +202,10 @@ class Finder {
       return false;
     }
   }
+}
+
+function isWithin(path: string, directory: string): boolean {
+  return `${path}/`.startsWith(`${directory}/`);
 }
 
 function statOf(path: string): Stats | undefined {

@@ -34,7 +34,7 @@ export const SHOWN_IN_RUN = words(`
   /run/mysqld /run/redis
 `);
 
-/** Where people's own servers listen, in a directory for all. A name may end in `*`. */
+/** Where people's own servers listen, in a directory for all. A name may hold one `*`. */
 export const SOCKETS_IN_TMP = words(`
   tmux-* screens uscreens .X11-unix .ICE-unix .XIM-unix .font-unix .X*-lock ssh-* dbus-* vscode-*
   gpg-* keyring-* pulse-* orbit-* ksocket-*

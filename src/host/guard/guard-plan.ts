@@ -15,6 +15,8 @@ export type GuardedPath = {
 
 export type Place = Pick<GuardedPath, "path" | "kind">;
 
+export type Access = "as_it_is" | "read_only";
+
 export type GuardLayout = {
   /** Root's guard: what of the whole machine can be written to. Undefined: as permissions say. */
   readonly writable?: readonly string[] | undefined;
@@ -22,7 +24,7 @@ export type GuardLayout = {
   readonly pinned: readonly string[];
   readonly guarded: readonly GuardedPath[];
   /** Seen although something above them is hidden, at the same path. */
-  readonly shown: readonly Place[];
+  readonly shown: readonly (Place & { readonly access: Access })[];
   readonly devices: readonly Place[];
   /** What else of `/proc` is closed: by name, read-only or empty. */
   readonly proc: { readonly readOnly: readonly string[]; readonly empty: readonly string[] };
@@ -46,7 +48,7 @@ export function guardSteps(layout: GuardLayout): readonly Step[] {
     ...byDepth(pinned).flatMap((path) => onItself(path, "as_it_is")),
     ...byDepth(readOnly.map((it) => it.path)).flatMap((path) => onItself(path, "read_only")),
     ...covers.flatMap((it) => cover(it, [...shown, ...covers])),
-    ...shown.map(({ path }) => place(`shown ${path}`, path)),
+    ...shown.map(({ path, access }) => place(`shown ${path}`, path, access)),
     ...emptied.map(({ path }) => ["seal", path]),
     ...devices(layout),
     ["proc", "/proc"],
@@ -54,8 +56,6 @@ export function guardSteps(layout: GuardLayout): readonly Step[] {
     ...layout.proc.empty.flatMap((path) => emptyFile(path)),
   ];
 }
-
-type Access = "as_it_is" | "read_only";
 
 function clone(slot: string, path: string): Step {
   return ["clone", slot, path];

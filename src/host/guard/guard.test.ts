@@ -1,7 +1,9 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { temporaryDirectory } from "../../../test/support/temporary.ts";
 import type { GuardTerms } from "../../protocol/link.ts";
 import { completeHome } from "./guard-home.ts";
@@ -10,11 +12,16 @@ import { guardAbility, guarded, installPlaces } from "./guard.ts";
 type Inside = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
 
 /** Runs a script in a guard without a terminal. */
-async function inside(script: string, terms: GuardTerms = {}, home?: string): Promise<Inside> {
+async function inside(
+  script: string,
+  terms: GuardTerms = {},
+  home?: string,
+  ours: readonly string[] = [],
+): Promise<Inside> {
   const directory = await temporaryDirectory();
   const HOME = home ?? (await temporaryDirectory());
   const program = { file: "/bin/bash", args: ["-c", script], env: { HOME, PATH: "/usr/bin:/bin" }, cwd: HOME };
-  const options = { directory, ours: [], shown: [], terms, terminal: "none" } as const;
+  const options = { directory, ours, shown: [], terms, terminal: "none" } as const;
   const { file, args, env } = guarded(program, options);
   return spawnSync(file, args, { env, encoding: "utf8" });
 }
@@ -54,6 +61,61 @@ test("[GRD-13] a workspace hides, shows, and closes paths to writing", async () 
   expect(changed.stdout).toBe("here\nmore\nhere\nhosts\n");
   expect(readFileSync(join(home, "fixed/x"), "utf8")).toBe("here\nmore\n");
 });
+
+test.each([
+  { home: "home", shown: ["~/.aws/", "~/.ssh//config"] },
+  { home: "link", shown: ["~/.aws", "~/.ssh/config"] },
+  { home: "link", shown: ["~/../home/.aws", "~/.ssh/conf*"] },
+])("[GRD-13] what is shown can be named in other ways: $shown of $home", async ({ home, shown }) => {
+  const base = await temporaryDirectory();
+  for (const name of ["home/.aws", "home/.ssh"]) mkdirSync(join(base, name), { recursive: true });
+  for (const name of [".aws/x", ".ssh/config", ".ssh/id"]) writeFileSync(join(base, "home", name), `${name}\n`);
+  symlinkSync("home", join(base, "link"));
+
+  const { stdout } = await inside("cat .aws/x .ssh/config .ssh/id", { shown }, join(base, home));
+
+  expect(stdout).toBe(".aws/x\n.ssh/config\n");
+});
+
+test.each<GuardTerms>([
+  { shown: ["~/.config"] },
+  { shown: ["~", "/etc"] },
+  { shown: ["~/.config/autostart"] },
+  { hidden: ["~/.config"], shown: ["~/.config/autostart"] },
+])("[GRD-11, GRD-14] what is shown can't be changed for that: %j", async (terms) => {
+  const home = await temporaryDirectory();
+  for (const name of [".config/autostart", ".aws"]) mkdirSync(join(home, name), { recursive: true });
+  const tries = [`touch /etc/ss${process.pid}`, "touch .config/autostart/evil", "touch .aws/x"];
+  const script = tries.map((it) => `${it} 2>/dev/null && echo '${it}'`).join("; ");
+
+  const { stdout } = await inside(`${script}; ls -d .config/autostart`, terms, home);
+
+  expect(stdout).toBe(".config/autostart\n");
+});
+
+test.runIf(process.getuid?.() === 0)("[GRD-14] root can't change what is shown of /run (needs root)", async () => {
+  const place = "/run/netconfig";
+  const isNew = mkdirSync(place, { recursive: true }) !== undefined;
+  onTestFinished(() => void (isNew && rmdirSync(place)));
+
+  const { stdout } = await inside(`ls -d ${place}; touch ${place}/x 2>/dev/null && rm ${place}/x && echo changed`);
+
+  expect(stdout).toBe(`${place}\n`);
+});
+
+test.each(["~/.local/data", "~/.local/d*", "~/.local/link", "~/.local/data/x", "~/.local"])(
+  "[GRD-8] what is ours isn't shown as %s",
+  async (shown) => {
+    const home = await temporaryDirectory();
+    mkdirSync(join(home, ".local/data"), { recursive: true });
+    writeFileSync(join(home, ".local/data/x"), "ours\n");
+    symlinkSync("data", join(home, ".local/link"));
+
+    const { stdout, stderr } = await inside("cat .local/data/x", { shown: [shown] }, home, [join(home, ".local/data")]);
+
+    expect({ stdout, stderr }).toEqual({ stdout: "", stderr: "cat: .local/data/x: No such file or directory\n" });
+  },
+);
 
 test("[GRD-12] links on the way to what is closed can't be replaced", async () => {
   const home = await temporaryDirectory();
@@ -96,15 +158,18 @@ test("[GRD-11] packages that our programs load are closed too, linked ones and t
 });
 
 test("[GRD-13] without the network there is only a loopback of its own", async () => {
-  const { stdout } = await inside(
-    'ls /sys/class/net | wc -l; cat /proc/net/dev | grep -c :; ping -c1 -W1 127.0.0.1 >/dev/null 2>&1 || true; python3 -c \'import socket; s = socket.create_server(("127.0.0.1", 0)); c = socket.create_connection(s.getsockname()); print("own")\'; cat /proc/net/tcp | wc -l',
-    { network: false },
-  );
-  const { stdout: shared } = await inside("cat /proc/net/dev | grep -c :");
+  await using server = createServer();
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const reach = `(: > /dev/tcp/127.0.0.1/${port}) 2>/dev/null && echo reached`;
+  const own = `import socket; s = socket.create_server(("127.0.0.1", 0)); socket.create_connection(s.getsockname())`;
 
-  expect(stdout).toContain("own");
-  expect(Number(stdout.split("\n")[1])).toBe(1);
-  expect(Number(shared)).toBeGreaterThanOrEqual(1);
+  const { stdout: shared } = await inside(reach);
+  const { stdout: alone } = await inside(`${reach}; grep -c : /proc/net/dev; python3 -c '${own}' && echo own`, {
+    network: false,
+  });
+
+  expect([shared, alone]).toEqual(["reached\n", "1\nown\n"]);
 });
 
 test("[GRD-19] a guard that can't be built as planned runs nothing", async () => {

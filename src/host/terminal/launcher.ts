@@ -74,11 +74,13 @@ async function launchedBy({ file, args }: Launcher, program: Program, directory:
 
 async function launchedAs(account: SessionAccount, program: Program, directory: string): Promise<Launched> {
   if (!isThere("perl")) throw new AppError("kind_unavailable", { detail: "Sessions as another user need perl" });
-  await giveTo(account, directory);
   const { uid, gid, groups } = account;
   const become = `$) = "${gid} ${groups.join(" ")}"; $( = ${gid}; ($<, $>) = (${uid}, ${uid});
 die "no rights of ${uid}\\n" unless $< == ${uid} && $> == ${uid} && $( == ${gid};`;
-  return launchedBy({ file: "/usr/bin/perl", args: ["-f", "-e", perlLauncher(become)] }, program, directory);
+  const launch = await launchedBy({ file: PERL, args: ["-f", "-e", perlLauncher(become)] }, program, directory);
+  // From here on nothing in it is root's to read or write by name.
+  await giveTo(account, directory);
+  return launch;
 }
 
 type Launcher = { readonly file: string; readonly args: readonly string[] };
@@ -86,15 +88,18 @@ type Launcher = { readonly file: string; readonly args: readonly string[] };
 /** `prctl` has another number on each architecture, and perl knows none of them. */
 const PRCTL = ({ x64: 157, arm64: 167 } as Readonly<Record<string, number>>)[process.arch];
 
+const PERL = "/usr/bin/perl";
+
+/** `become`: whose files it reads, it reads with their rights. */
 function perlLauncher(become = ""): string {
   return `
 my ($from, @program) = @ARGV;
+${become}
 open(my $in, "<:raw", $from) or die "$from: $!\\n";
 my $entries = do { local $/; <$in> };
 close($in);
 unlink($from) if syscall(${PRCTL ?? 0}, 36, 1, 0, 0, 0) == 0;
 %ENV = map { split(/=/, $_, 2) } split(/\\0/, $entries // "");
-${become}
 exec { $program[0] } @program;
 die "$program[0]: $!\\n";
 `;
@@ -115,7 +120,7 @@ os.execve(program[0], program, environment)
 
 /** Where the system puts them: a PATH may hold what somebody else wrote. */
 const LAUNCHERS: Readonly<Record<LauncherName, Launcher | undefined>> = {
-  perl: { file: "/usr/bin/perl", args: ["-f", "-e", perlLauncher()] },
+  perl: { file: PERL, args: ["-f", "-e", perlLauncher()] },
   python3: { file: "/usr/bin/python3", args: ["-I", "-S", "-c", PYTHON] },
   none: undefined,
 };

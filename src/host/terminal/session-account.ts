@@ -1,5 +1,5 @@
 /** The account that a session of containment `user` runs as. Rule GRD-5 in docs/spec/guard.md. */
-import { chown, lchown, mkdtemp, readdir } from "node:fs/promises";
+import { chmod, lchown, mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { AppError } from "../../protocol/errors.ts";
@@ -28,17 +28,21 @@ export async function accountOf(name: string | undefined): Promise<SessionAccoun
   };
 }
 
-/** A directory for its shells: ours are closed to others. */
-export async function directoryFor({ uid, gid }: SessionAccount): Promise<string> {
+/**
+ * A directory for the shells of another account, who can pass through it: ours are closed to others. It stays ours, else
+ * that account could put a link where root writes next.
+ */
+export async function passableDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "sidestick-user-"));
-  await chown(directory, uid, gid);
+  await chmod(directory, 0o711);
   return directory;
 }
 
-/** With all that is in it. */
+/** With all that is in it, and itself last: until then nobody else can put anything there. */
 export async function giveTo({ uid, gid }: SessionAccount, directory: string): Promise<void> {
   const entries = await readdir(directory, { recursive: true });
-  await Promise.all([directory, ...entries.map((it) => join(directory, it))].map((path) => lchown(path, uid, gid)));
+  await Promise.all(entries.map((it) => lchown(join(directory, it), uid, gid)));
+  await lchown(directory, uid, gid);
 }
 
 function refused(detail: string): AppError {

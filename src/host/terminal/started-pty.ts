@@ -34,7 +34,7 @@ export async function startOnPty(
         if (rest.length > 0) listener.data(rest);
       },
       exit: (exit) => {
-        if (first?.come === false) return first.fail("it ended before it said who runs");
+        if (first?.hasCome === false) return first.fail("it ended before it said who runs");
         listener.exit(exit);
         end.come(exit);
       },
@@ -60,11 +60,13 @@ class End {
 }
 
 const NEWLINE = 10;
+const NOTHING = Buffer.alloc(0);
 
 class FirstLine {
   readonly #pid = Promise.withResolvers<number>();
   #before = Buffer.alloc(0);
-  come = false;
+  /** And said who runs: else nobody hears of what never was. */
+  hasCome = false;
 
   get pid(): Promise<number> {
     return this.#pid.promise;
@@ -72,16 +74,18 @@ class FirstLine {
 
   /** What comes after the line. */
   take(bytes: Buffer): Buffer {
-    if (this.come) return bytes;
-    const all = Buffer.concat([this.#before, bytes]);
-    const end = all.indexOf(NEWLINE);
-    this.#before = all;
-    if (end < 0) return Buffer.alloc(0);
-    const line = all.subarray(0, end).toString("utf8").trim();
-    if (!/^\d+$/.test(line)) this.fail(line.replace(/^!/, ""));
-    else this.#pid.resolve(Number(line));
-    this.come = true;
-    return all.subarray(end + 1);
+    if (this.hasCome) return bytes;
+    this.#before = Buffer.concat([this.#before, bytes]);
+    const end = this.#before.indexOf(NEWLINE);
+    if (end < 0) return NOTHING;
+    const line = this.#before.subarray(0, end).toString("utf8").trim();
+    if (!/^\d+$/.test(line)) {
+      this.fail(line.replace(/^!/, ""));
+      return NOTHING;
+    }
+    this.hasCome = true;
+    this.#pid.resolve(Number(line));
+    return this.#before.subarray(end + 1);
   }
 
   fail(why: string): void {

@@ -21,7 +21,7 @@ import type { Launching } from "./launcher.ts";
 import { loginEnvironment } from "./login-environment.ts";
 import type { Probe } from "./probe/probe.ts";
 import type { Screens } from "./screen/screens.ts";
-import { accountOf, directoryFor, type SessionAccount } from "./session-account.ts";
+import { accountOf, passableDirectory, type SessionAccount } from "./session-account.ts";
 import { shellReport } from "./shell-report.ts";
 import { submissionOf } from "./shells/shell.ts";
 import { stopNow } from "./stop.ts";
@@ -268,7 +268,9 @@ async function startTerminal(
   if (start.cwd !== undefined && !isDirectory(start.cwd)) {
     throw new AppError("invalid_request", { detail: "cwd is no directory on this host" });
   }
-  const directory = account === undefined ? join(services.directory, start.session_id) : await directoryFor(account);
+  const directory = account === undefined ? join(services.directory, start.session_id) : await passableDirectory();
+  await using untilStarted = new AsyncDisposableStack();
+  untilStarted.defer(() => rm(directory, { recursive: true, force: true }));
   const terminal = await Terminal.start({
     sessionId: start.session_id,
     shell,
@@ -286,7 +288,8 @@ async function startTerminal(
   });
   const { left } = terminal.shell;
   if (left.length > 0) terminal.frames.event("log_line", { event: "guard_incomplete", paths: [...left] });
-  void terminal.ended.then(() => rm(directory, { recursive: true, force: true }));
+  const ended = untilStarted.move();
+  void terminal.ended.then(() => ended.disposeAsync());
   return { terminal, shell };
 }
 

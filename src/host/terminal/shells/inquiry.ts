@@ -3,9 +3,9 @@
  * allows; and how the answer is read, which anybody who can write as the user may have written. Rules GRD-28, GRD-29 in
  * docs/spec/guard.md.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { ToldShell } from "../../../domain/shell-state/shell-state.ts";
 import type { ShellFamily } from "./family.ts";
 import { fishQuoted, posixQuoted } from "./quoting.ts";
@@ -115,7 +115,7 @@ function script(shell: ToldShell): Promise<string> {
   return readFile(new URL(`state/${NAMES[shell]}`, import.meta.url), "utf8");
 }
 
-/** A pipe would hold us up, a link lead us elsewhere. */
+/** A pipe would hold us up, a link lead us elsewhere. Whose shell it is, theirs is its directory. */
 function takeAnswer(path: string): string | undefined {
   let fd: number;
   try {
@@ -125,8 +125,8 @@ function takeAnswer(path: string): string | undefined {
   }
   try {
     const status = fstatSync(fd);
-    const isOurs = status.isFile() && status.uid === process.getuid!();
-    return isOurs && status.size > 0 && status.size <= ANSWER_MAX ? readFileSync(fd, "utf8") : undefined;
+    const isShells = status.isFile() && status.uid === statSync(dirname(path), { throwIfNoEntry: false })?.uid;
+    return isShells && status.size > 0 && status.size <= ANSWER_MAX ? readFileSync(fd, "utf8") : undefined;
   } finally {
     closeSync(fd);
     rmSync(path, { recursive: true, force: true });
