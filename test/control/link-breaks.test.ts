@@ -16,7 +16,10 @@ test("[CTL-20] a link that breaks again while a session is taken up costs neithe
   await world.online();
 
   await eventually(() => ann.control.take({ sessionId }));
-  expect(await ann.session.get({ sessionId })).toMatchObject({ status: "active", controllerId: "ann" });
+  // The gate has answered; the record of it follows.
+  await eventually(async () =>
+    expect(await ann.session.get({ sessionId })).toMatchObject({ status: "active", controllerId: "ann" }),
+  );
 });
 
 test("[CTL-6, CTL-19] who comes while the gate is told that the last viewer left is there", async () => {
