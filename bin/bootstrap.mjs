@@ -4,11 +4,23 @@
  * is installed. Says what it does on stderr, so that the output of what follows stays clean.
  *
  *   bootstrap.mjs         installs the npm packages if package-lock.json changed since the last time
- *   bootstrap.mjs --test  also installs the Debian packages in tools/debian-packages.txt
+ *   bootstrap.mjs --page  also builds the web page if its sources changed
+ *   bootstrap.mjs --test  also that, and installs the Debian packages in tools/debian-packages.txt
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -19,6 +31,9 @@ const stamp = join(modules, ".sidestick-installed");
 const lock = join(modules, ".sidestick-installing");
 const ownNode = join(modules, ".bin", "node");
 const ownCommand = join(modules, ".bin", "sidestick");
+const page = join(root, "dist", "web");
+const pageStamp = join(page, ".sources");
+const PAGE_SOURCES = ["src/web", "src/client", "src/protocol", "src/domain", "vite.config.ts", "package-lock.json"];
 
 // `npm install`, not `npm ci`: a registry that lacks optional packages of other platforms makes `ci` refuse the lock.
 // `--no-save`: starting a program must not change package-lock.json.
@@ -26,7 +41,9 @@ const INSTALL = ["install", "--no-save", "--no-audit", "--no-fund", "--include=d
 
 try {
   if (!isInstalled()) await withLock(install);
-  if (process.argv.includes("--test")) installDebianPackages();
+  const isTest = process.argv.includes("--test");
+  if (isTest || process.argv.includes("--page")) await withLock(buildPage);
+  if (isTest) installDebianPackages();
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
@@ -69,10 +86,38 @@ function finishInstall() {
   replaceAtomically(stamp, (path) => writeFileSync(path, wanted()));
 }
 
+/** Beside the old one, which takes its place as a whole: a hub may be serving it. */
+async function buildPage() {
+  const sources = digestOf(PAGE_SOURCES.map((path) => join(root, path)));
+  if (readIfThere(pageStamp) === sources) return;
+  say("building the web page ...");
+  const next = join(root, "dist", `web.${process.pid}`);
+  const vite = [join(modules, "vite", "bin", "vite.js"), "build", "--logLevel", "error", "--outDir", next];
+  const { code, output } = await run(ownNode, vite);
+  if (code !== 0) throw new Error(`the web page could not be built:\n${output.trimEnd()}`);
+  writeFileSync(join(next, ".sources"), sources);
+  rmSync(page, { recursive: true, force: true });
+  renameSync(next, page);
+}
+
+function digestOf(paths) {
+  const hash = createHash("sha256");
+  for (const path of paths) {
+    const inside = statSync(path).isDirectory() ? readdirSync(path).toSorted() : undefined;
+    if (inside === undefined) hash.update(path.slice(root.length)).update(readFileSync(path));
+    else hash.update(digestOf(inside.filter((it) => !it.endsWith(".test.ts")).map((it) => join(path, it))));
+  }
+  return hash.digest("hex");
+}
+
 function runNpm(parameters) {
   const viaNpm = process.env.npm_execpath?.endsWith("npm-cli.js");
   const [command, first] = viaNpm ? [process.execPath, [process.env.npm_execpath]] : ["npm", []];
-  const child = spawn(command, [...first, ...parameters], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+  return run(command, [...first, ...parameters]);
+}
+
+function run(command, parameters) {
+  const child = spawn(command, parameters, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
   return new Promise((resolve, reject) => {

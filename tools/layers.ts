@@ -25,6 +25,8 @@ type Layer = {
 
 const MANIFEST = "package.json";
 const PORTS = "src/hub/ports.ts";
+const CHANNEL_PORT = "src/hub/channel-port.ts";
+const OUTBOX_PORT = "src/hub/chat/outbox-port.ts";
 
 const LAYERS: Readonly<Record<string, Layer>> = {
   domain: { folders: [], packages: [], node: [] },
@@ -37,8 +39,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     node: ["node:buffer", "node:crypto", "node:events", "node:timers/promises", "node:util"],
   },
   host: { folders: ["domain", "protocol", "lib"], packages: "any", node: "any" },
-  store: { folders: ["domain", "protocol", "lib"], files: [PORTS], packages: "any", node: "any" },
-  channels: { folders: ["domain", "protocol", "lib"], files: [PORTS], packages: "any", node: "any" },
+  store: { folders: ["domain", "protocol", "lib"], files: [PORTS, OUTBOX_PORT], packages: "any", node: "any" },
+  channels: { folders: ["domain", "protocol", "lib"], files: [PORTS, CHANNEL_PORT], packages: "any", node: "any" },
   server: { folders: ["domain", "protocol", "lib", "hub"], files: [MANIFEST], packages: "any", node: "any" },
   // Runs in browsers too.
   client: { folders: ["domain", "protocol"], packages: [], node: [] },

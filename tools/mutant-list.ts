@@ -16,6 +16,7 @@ const MACHINE_TESTS = ["src/domain/control"];
 const LEFT_RUNNING = ["test/control/left-running.test.ts"];
 const MODEL = ["test/control/model.test.ts"];
 const GUARD = "src/host/guard/guard.pl";
+const APPROVALS = ["test/approvals/actions.test.ts"];
 const HOSTILE = ["test/guard/hostile.test.ts"];
 
 export const MUTANTS: readonly Mutant[] = [
@@ -207,16 +208,51 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "a class of its own lets an agent past the stick",
     file: "src/host/gate.ts",
-    text: `    if (by.kind === "agent") return "drive";\n`,
+    text: `    if (by.kind !== "person") return "drive";\n`,
     becomes: "",
     tests: STICK_TESTS,
   },
   {
+    name: "an agent goes on to end a program that a person took control to save",
+    file: "src/host/terminal/ending.ts",
+    text: `by.kind === "agent" ? () => refuseIfLost(recheck) : () => undefined;`,
+    becomes: "() => undefined;",
+    tests: ["src/host/terminal/terminal-session.test.ts"],
+  },
+  {
+    name: "a host that comes back to a new hub serves agents before they are revoked",
+    file: "src/hub/session-desk.ts",
+    text: "if (this.#left.has(session.sessionId)) this.#settling.add(session.sessionId, adoption);",
+    becomes: "",
+    tests: ["test/control/link-breaks.test.ts"],
+  },
+  {
+    name: "an agent goes on at a safe point by what was granted before the hub's restart",
+    file: "src/hub/control-desk.ts",
+    text: `if (!known.isOurs && "by" in change && change.by.kind === "agent") await this.#reconnect(known);`,
+    becomes: "",
+    tests: ["test/control/link-breaks.test.ts"],
+  },
+  {
+    name: "an agent closes its session past the gate",
+    file: "src/hub/session-desk.ts",
+    text: `await this.#parts.control.refuseUnlessGoingOn(sessionId, by, "close");`,
+    becomes: "this.#parts.control.refuseUnlessDriving(sessionId, by);",
+    tests: ["test/control/link-breaks.test.ts"],
+  },
+  {
     name: "a stop lets go on what the shell runs for an agent that drives no longer",
     file: "src/host/terminal/terminal-session.ts",
-    text: "drivesForeground: isDriving || work.isCommand",
+    text: "drivesForeground: isDriving || work.isInFront",
     becomes: "drivesForeground: isDriving",
     tests: LEFT_RUNNING,
+  },
+  {
+    name: "a stop lets go on what an agent typed into a person's program before it lost control",
+    file: "src/host/terminal/agent-work.ts",
+    text: ' || this.#last === "agent"',
+    becomes: "",
+    tests: ["src/host/terminal/stop-inside.test.ts"],
   },
   {
     name: "what an ended shell leaves behind goes to init",
@@ -263,9 +299,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "start-up files that aren't there are not made",
     file: "src/host/guard/guard.ts",
-    text: "...completeHome(HOME, SHELL), ",
+    text: "...completeHome(HOME, SHELL, PATH), ",
     becomes: "",
     tests: HOSTILE,
+  },
+  {
+    name: "a bound command runs whatever it would meet",
+    file: "src/host/terminal/block-runner.ts",
+    text: "if (binding.digest === expected.digest && run.isSame(binding)) return run;",
+    becomes: 'if (binding.digest !== "") return run;',
+    tests: ["src/host/terminal/bound-blocks.test.ts"],
+  },
+  {
+    name: "what was swapped and swapped back while it ran is not told",
+    file: "src/host/bound/vigil.ts",
+    text: "this.#touched.add(path);",
+    becomes: "{}",
+    tests: ["src/host/terminal/bound-blocks.test.ts"],
   },
   {
     name: "a peer in a guard may use the operator's socket",
@@ -280,5 +330,54 @@ export const MUTANTS: readonly Mutant[] = [
     text: "  kill 9, $first;\n",
     becomes: "",
     tests: ["test/guard/stopping.test.ts"],
+  },
+  {
+    name: "a stop looks only below the shell",
+    file: "src/host/terminal/sweep.ts",
+    text: "const own = new Set([shell, ...keepers]);",
+    becomes: "const own = new Set([shell, ...keepers.slice(keepers.length)]);",
+    tests: ["src/host/terminal/stop-processes.test.ts"],
+  },
+  {
+    name: "a killed keeper leaves its shell running",
+    file: "src/host/terminal/terminal.ts",
+    text: "it.pid === this.#shell?.pid || ",
+    becomes: "",
+    tests: LEFT_RUNNING,
+  },
+  {
+    name: "what was approved under another policy is run",
+    file: "src/hub/action-plans.ts",
+    text: "if (this.#parts.policyVersion(workspaceId) === policyVersion) return;",
+    becomes: "if (policyVersion !== workspaceId) return;",
+    tests: APPROVALS,
+  },
+  {
+    name: "an edit is recorded, and what was asked is run",
+    file: "src/hub/action-desk.ts",
+    text: "held.edits.get(contextHash) ?? held.plan",
+    becomes: "held.plan",
+    tests: APPROVALS,
+  },
+  {
+    name: "what was prepared isn't compared when it is run",
+    file: "src/hub/action-plans.ts",
+    text: "bound: { programs, scripts, digest } }",
+    becomes: "}",
+    tests: APPROVALS,
+  },
+  {
+    name: "an approval outlives the control under which it was asked",
+    file: "src/main/desks.ts",
+    text: "approvals.endIn(sessionId,",
+    becomes: "void (sessionId,",
+    tests: APPROVALS,
+  },
+  {
+    name: "a command doesn't wait behind one that is asked about",
+    file: "src/hub/action-desk.ts",
+    text: "if (asking.isFront) this.#front.set(sessionId, requestId);",
+    becomes: "",
+    tests: APPROVALS,
   },
 ];

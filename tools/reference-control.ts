@@ -4,8 +4,19 @@ import { INTENTS, SAFE_POINT_ACTIONS } from "../src/domain/control-state.ts";
 import { Control } from "../src/protocol/control.ts";
 
 const actor = z.object({ kind: z.enum(["person", "agent"]), id: z.string() });
-const state = Control.omit({ session_id: true, changed: true, containment: true, warning: true }).extend({
+const answered = {
+  session_id: true,
+  changed: true,
+  agents_may_acquire: true,
+  containment: true,
+  warning: true,
+} as const;
+const state = Control.omit(answered).extend({
   attended: z.boolean().meta({ description: "Somebody who can type is there, or it was flagged" }),
+  granted_seconds: z
+    .number()
+    .nullable()
+    .meta({ description: "What was granted; `lease_seconds` is what the last renewal made of it" }),
   held: z.boolean().meta({ description: "Agents get control by a grant or after a release only" }),
   interrupted_by: actor.nullable(),
 }).shape;
@@ -29,7 +40,7 @@ export const CONTROL_PAYLOADS = {
     intent: z.enum(INTENTS).meta({ description: "What was asked; `user_intent` is what stands" }),
     overdue: z.literal(true).optional().meta({ description: "No safe point came" }),
     offer: z.literal("STOP_NOW").optional(),
-    cause: z.literal("viewer_attached").optional(),
+    cause: z.enum(["viewer_attached", "approval_violated"]).optional(),
     ...state,
   }),
   safe_point: z.object({ step: z.string(), sequence: z.int(), action: z.enum(SAFE_POINT_ACTIONS), ...state }),
@@ -42,6 +53,10 @@ export const CONTROL_PAYLOADS = {
     survivors: z.array(stoppedProcess.extend({ reason: z.string() })),
     kill_scope: z.enum(["agent", "all"]),
     containment: z.enum(["pid_namespace", "subreaper", "best_effort"]),
+    stop_epoch: z
+      .int()
+      .optional()
+      .meta({ description: "The epoch that the stop began; `epoch` is the one when this was told" }),
     ...state,
   }),
 };

@@ -5,6 +5,8 @@ import type { EventType } from "../src/domain/event.ts";
 import { ApprovalRequest } from "../src/protocol/approvals.ts";
 import { AnyObject, Id } from "../src/protocol/common.ts";
 import { Token } from "../src/protocol/credentials.ts";
+import { Host } from "../src/protocol/hosts.ts";
+import { AskedPrompt } from "../src/protocol/prompts.ts";
 import { WorkspaceSession, WorkspaceStatus } from "../src/protocol/sessions.ts";
 import { Workspace } from "../src/protocol/workspaces.ts";
 import { CONTROL_PAYLOADS } from "./reference-control.ts";
@@ -34,6 +36,12 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     cursor: z.int().meta({ description: "Place of the first byte in the session's output" }),
     length: z.int().meta({ description: "How many bytes" }),
     text: z.string().optional().meta({ description: "The bytes as UTF-8, where there are at most 4096" }),
+  }),
+  stderr: z.object({
+    cursor: z
+      .int()
+      .meta({ description: "Of a command without a terminal: from here in the session's output it is errors" }),
+    length: z.int().meta({ description: "How many bytes" }),
   }),
   input: z.object({
     bytes: z.int().meta({ description: "How many" }),
@@ -79,9 +87,13 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     canceled: z.boolean().optional(),
   }),
   log_line: z.object({
-    event: z.string().meta({ description: "What happened to the terminal: `end_session`, `respawned` …" }),
+    event: z.string().meta({ description: "What happened to the terminal: `end_session`, `respawned`, `survivors` …" }),
     step: z.string().optional().meta({ description: "Of ending a run" }),
     pid: z.int().optional().meta({ description: "Of the new shell" }),
+    survivors: z
+      .array(z.object({ pid: z.int(), program: z.string(), reason: z.string() }))
+      .optional()
+      .meta({ description: "What could not be ended" }),
   }),
   quiet: z.object({ ms: z.int().meta({ description: "So long without output" }) }),
   redacted: z.object({ ranges: z.array(z.tuple([z.int(), z.int()])).meta({ description: "Masked bytes: from, to" }) }),
@@ -100,6 +112,7 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     reason: true,
     resolvedBy: true,
     resolvedAt: true,
+    edit: true,
     result: true,
   }),
   approval_decision: z.object({
@@ -108,9 +121,121 @@ export const PAYLOADS: Partial<Record<EventType, z.ZodObject>> = {
     approved: z.boolean().meta({ description: "True with `approved` alone" }),
     resolvedBy: z.string().meta({ description: "Who decided; `system` where nobody did" }),
     reason: z.string().optional(),
+    edit: z
+      .object({ command: z.string(), contextHash: z.string() })
+      .optional()
+      .meta({ description: "What was approved instead, redacted, and its hash" }),
     result: ApprovalRequest.shape.result,
   }),
+  approval_consumed: z.object({
+    requestId: Id,
+    outcome: z
+      .enum(["taken", "run", "not_run", "unknown"])
+      .meta({ description: "`taken` before it is done; then what came of it" }),
+    blockId: Id.optional().meta({ description: "With `taken`: the block that it will be" }),
+    runId: Id.optional(),
+    seq: z.int().optional(),
+    cursor: z.int().optional(),
+    position: z.int().optional(),
+    beganAt: z.int().optional(),
+    code: z.string().optional().meta({ description: "Why it was not run" }),
+    changed: z.array(z.string()).optional().meta({ description: "With `approval_stale`: what was no longer the same" }),
+  }),
+  approval_violated: z.object({
+    blockId: Id,
+    changed: z
+      .array(z.object({ what: z.string(), path: z.string() }))
+      .meta({ description: "What was touched while the block ran" }),
+  }),
+  prompt_request: z.object({
+    promptId: z.string(),
+    nonce: AskedPrompt.shape.nonce,
+    class: AskedPrompt.shape.class.meta({ description: "As the deterministic classifier has it" }),
+    shownAs: AskedPrompt.shape.class.meta({ description: "Another one only where ML had a word" }),
+    ...AskedPrompt.pick({
+      confidence: true,
+      question: true,
+      choices: true,
+      default: true,
+      accepts: true,
+      entry: true,
+      multiple: true,
+      kind: true,
+      program: true,
+      warning: true,
+      source: true,
+      disagreement: true,
+      escalate: true,
+    }).shape,
+    typing: z.enum(["by_class", "literal", "none"]),
+    expiresAt: AskedPrompt.shape.expires_at,
+  }),
+  prompt_decision: z.object({
+    promptId: z.string(),
+    status: AskedPrompt.shape.status.optional().meta({
+      description: "`answered` is recorded before anything is typed; `pending`: nothing was typed after all",
+    }),
+    by: z.string().optional().meta({ description: "With `answered`: who" }),
+    outcome: AskedPrompt.shape.outcome.meta({ description: "Alone: what came of the answer" }),
+    feedback: AskedPrompt.shape.feedback.optional(),
+  }),
+  plan: z.object({
+    planId: Id,
+    title: z.string().optional().meta({ description: "With `steps`, when it was found" }),
+    steps: z.array(z.string()).optional(),
+    decision: z.enum(["execute", "modify", "cancel"]).optional(),
+    by: z.string().optional().meta({ description: "With `decision`: who" }),
+  }),
+  chat: z.object({
+    kind: z.enum(["feedback", "notice"]),
+    promptId: z.string().optional(),
+    text: z.string(),
+    channel: z.string().optional().meta({ description: "With `threadId`: for this thread alone" }),
+    threadId: z.string().optional(),
+  }),
   ...CONTROL_PAYLOADS,
+  conversation: z.object({
+    type: z.enum([
+      "conversation.bound",
+      "conversation.unbound",
+      "conversation.touched",
+      "conversation.expecting",
+      "conversation.queued",
+      "conversation.chatted",
+      "conversation.delivered",
+      "conversation.dropped",
+      "conversation.ended",
+    ]),
+    channel: z.string().optional(),
+    threadId: z.string().optional(),
+    sessionId: Id.optional(),
+    at: z.number().optional().meta({ description: "Epoch milliseconds" }),
+    reason: z.enum(["moved", "ended", "expired", "left"]).optional().meta({ description: "Why it was unbound" }),
+    dropped: z.int().optional().meta({ description: "Messages that waited" }),
+    count: z.int().optional().meta({ description: "Of `conversation.dropped`: messages that waited" }),
+    text: z
+      .string()
+      .optional()
+      .meta({ description: "Of `conversation.queued`: what waits. Nothing else that is said is kept" }),
+    by: z.string().optional().meta({ description: "Whose input it will be, or is" }),
+    asChat: z.boolean().optional().meta({ description: "Of `conversation.queued`: not an answer, whatever is asked" }),
+    fromQueue: z.boolean().optional().meta({ description: "Of `conversation.chatted`: always true" }),
+  }),
+  channel: z.object({
+    change: z.enum(["added", "removed", "paired", "person_removed"]),
+    channel: z.string(),
+    bot: z.string().optional().meta({ description: "With `added`" }),
+    personId: z.string().optional().meta({ description: "The platform's id of whom it is about" }),
+    name: z.string().optional().meta({ description: "With `paired`: their name" }),
+  }),
+  host: Host.pick({ hostId: true, name: true, os: true, arch: true, shells: true, version: true, guard: true }).extend({
+    change: z.enum(["enrolled", "removed"]),
+    tokenId: Id.optional().meta({ description: "With `enrolled`, as all that follows the name" }),
+  }),
+  host_link: z.object({
+    hostId: z.string(),
+    online: z.boolean().meta({ description: "Of a host that comes and goes, at most one in five seconds" }),
+  }),
   workspace: Workspace.omit({ updatedAt: true }),
   token: Token.pick({ tokenId: true, kind: true, role: true, name: true }).extend({
     change: z.enum(["created", "revoked"]),

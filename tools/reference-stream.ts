@@ -77,7 +77,7 @@ function opening(): string[] {
     "## Opening",
     [
       `- Subprotocol: \`${SUBPROTOCOL}\`. Another one is refused; none at all is taken as this one.`,
-      "- Credential: `Authorization: Bearer <token>`, or a browser's login cookie, or a ticket; on the operator's unix " +
+      "- Credential: `Authorization: Bearer <token>`, or a browser's login cookie with the page's key, or a ticket; on the operator's unix " +
         "socket none is needed. The role must be one that may read the log: operator, viewer or agent.",
       "- Ticket, for clients that can't set headers: [stream.ticket](operations.md#streamticket) answers one that is valid " +
         `for 30 seconds and one opening. It is offered as a second subprotocol, \`${TICKET_PROTOCOL_PREFIX}<ticket>\`; the ` +

@@ -1,10 +1,16 @@
-import { expect, test, vi } from "vitest";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { SidestickClient } from "../src/client/sidestick.ts";
-import type { EventType } from "../src/domain/event.ts";
-import { ERRORS } from "../src/protocol/errors.ts";
+import { type EventType, retentionOf } from "../src/domain/event.ts";
+import { makerOf } from "../test/channels/chat-hub.ts";
+import { type AppError, ERRORS } from "../src/protocol/errors.ts";
 import { operationNames } from "../src/protocol/operations.ts";
 import { ClientFrame, ServerFrame } from "../src/protocol/stream.ts";
-import { startTerminalHub } from "../test/support/terminal-hub.ts";
+import { temporaryDirectory } from "../test/support/temporary.ts";
+import { enrolLight, LightHost } from "../test/support/light-host.ts";
+import { openTerminalHub } from "../test/support/terminal-hub.ts";
+import { TestChannel } from "../test/support/test-channel.ts";
 import { fieldsOf } from "./json-schema-text.ts";
 import { PAYLOADS } from "./reference-events.ts";
 import { referenceFiles, referenceOffences } from "./reference.ts";
@@ -59,6 +65,11 @@ async function recordEverything(client: SidestickClient, agent: SidestickClient)
   await client.pty.send({ conversation_id, data: "hello\r" });
   await client.pty.end_session({ conversation_id });
   await client.pty.exec_block({ ...run, command: "sleep 0.1" });
+  await answerQuestion(client, conversation_id);
+  await client.conversation.bind({ channel: "test", thread_id: "1", session_id: sessionId });
+  await client.channel.add({ kind: "telegram", token: "1:not-a-token" });
+  await client.pty.exec_block({ ...run, command: "printf 'Here is my plan:\\n1. Add a test\\n2. Fix the parser\\n'" });
+  await vi.waitFor(async () => expect(await client.event.list({ types: ["plan"] })).not.toEqual([]), 15_000);
   await vi.waitFor(async () => expect(await client.event.list({ types: ["keyframe"] })).not.toEqual([]), 15_000);
   const { requestId } = await client.approval.request({ sessionId, kind: "tool", payload: { command: "ls" } });
   await client.approval.resolve({ requestId, status: "approved", reason: "go ahead" });
@@ -69,19 +80,63 @@ async function recordEverything(client: SidestickClient, agent: SidestickClient)
   await client.workspace.put({ workspaceId: "w1" });
 }
 
+async function answerQuestion(client: SidestickClient, conversation_id: string): Promise<void> {
+  await client.pty.exec_block({ conversation_id, command: "read -p 'Go on? [Y/n] ' x" });
+  const [asked] = await vi.waitFor(async () => {
+    const pending = await client.prompt.list({ status: "pending" });
+    expect(pending).toHaveLength(1);
+    return pending;
+  }, 15_000);
+  const { prompt_id = "", nonce = "" } = asked ?? {};
+  await client.prompt.reply({ prompt_id, nonce, choice: "yes", wait_ms: 15_000 });
+}
+
+async function recordHost(client: SidestickClient, url: string): Promise<void> {
+  const host = new LightHost(await enrolLight(url, client, "elsewhere"));
+  await host.connect();
+  await vi.waitFor(async () => expect(await client.event.list({ types: ["host_link"] })).not.toEqual([]), 15_000);
+  await client.host.remove({ hostId: "elsewhere" });
+}
+
+const ASKING =
+  "extends: none\ndefault: auto\nunclear: auto\nrules: [{id: scripts, decision: ask, reason: a script, command: sh}]\n";
+
+/** A command that is approved as edited, and a script that changes itself while it runs. */
+async function recordApprovals(client: SidestickClient, agent: SidestickClient): Promise<void> {
+  const directory = await temporaryDirectory();
+  const script = join(directory, "script.sh");
+  await writeFile(script, "echo >> $0\n");
+  const asked = agent.pty.exec_block({ conversation_id: "asked", command: "sh -c true" });
+  const refusal = (await asked.catch((error: unknown) => error)) as AppError;
+  const { requestId } = refusal.details as { readonly requestId: string };
+  const edit = { command: `sh ${script}` };
+  await client.approval.resolve({ requestId, status: "approved", edit });
+  await vi.waitFor(
+    async () => expect(await client.event.list({ types: ["approval_violated"] })).toHaveLength(1),
+    15_000,
+  );
+}
+
 test("[HSE-13] payloads are what the reference says they are, and no other types are recorded", async () => {
-  const { person: client, agent } = await startTerminalHub();
+  const maker = makerOf(new TestChannel());
+  const { person: client, agent, url, stop } = await openTerminalHub({ maker }, { yaml: ASKING });
+  onTestFinished(stop);
   const told = Object.keys(PAYLOADS) as EventType[];
 
+  await recordApprovals(client, agent);
   await recordEverything(client, agent);
+  await client.command.execute({ project_id: "default", command: "echo x >&2" });
+  await recordHost(client, url);
 
   const limit = 5000;
-  const plain = await client.event.list({ limit });
   const events = await client.event.list({ types: told, limit });
+  const last = events.at(-1)?.sequence ?? 0;
+  // A terminal that lives on tells its silence.
+  const plain = (await client.event.list({ limit })).filter(({ sequence }) => sequence <= last);
   const problems = events.flatMap(({ type, payload }) => PAYLOADS[type]?.strict().safeParse(payload).error ?? []);
   expect(problems).toEqual([]);
   expect(new Set(events.map(({ type }) => type))).toEqual(new Set(told));
-  expect(plain).toEqual(events.filter(({ type }) => type !== "token" && type !== "workspace"));
+  expect(plain).toEqual(events.filter(({ type }) => retentionOf(type) !== "housekeeping"));
 });
 
 test("[HSE-13] a field is told with its type, its bounds and what it is for", () => {

@@ -17,6 +17,7 @@ import { COMMON_ERRORS, pathKeys } from "../src/protocol/operation.ts";
 import type { Operation } from "../src/protocol/operation.ts";
 import { operation, operationNames, toolName } from "../src/protocol/operations.ts";
 import type { OperationName } from "../src/protocol/operations.ts";
+import { policySchema } from "../src/protocol/policy-file.ts";
 import { WorkspaceSession } from "../src/protocol/sessions.ts";
 import { Workspace } from "../src/protocol/workspaces.ts";
 import { typeText } from "./json-schema-text.ts";
@@ -36,6 +37,7 @@ export function referenceFiles(): Readonly<Record<string, string>> {
     "errors.md": errorsPage(),
     "events.md": eventsPage(),
     "stream.md": streamPage(),
+    "policy.schema.json": `${JSON.stringify(policySchema(), undefined, 2)}\n`,
   };
 }
 
@@ -74,7 +76,7 @@ function operationSection(name: OperationName): string[] {
     `## ${name}`,
     it.summary,
     [
-      `- HTTP: ${http(it)}, answers ${it.kind === "stream" ? "a stream of server-sent events" : it.status}`,
+      `- HTTP: ${http(it)}, answers ${answerText(it)}`,
       `- MCP tool: ${it.tool ? `\`${toolName(name)}\`` : "none"}`,
       `- Roles: ${it.roles.join(", ")}`,
       `- Effect: ${it.effect}`,
@@ -89,6 +91,11 @@ function operationSection(name: OperationName): string[] {
   ];
 }
 
+function answerText({ kind, status }: Operation): string {
+  if (kind === "stream") return "a stream of server-sent events";
+  return kind === "download" ? `${status} with a file` : String(status);
+}
+
 function idempotencyText({ idempotency, effect }: Operation): string {
   return idempotency === "none" && effect !== "read" ? "not taken: each call counts" : IDEMPOTENCY[idempotency];
 }
@@ -101,7 +108,7 @@ const IDEMPOTENCY: Readonly<Record<Operation["idempotency"], string>> = {
 
 function timeText({ kind, budgetMs, cancellation }: Operation): string {
   const leaving = cancellation === "abort" ? "ends with its caller" : "is finished even if its caller leaves";
-  return kind === "stream" ? "until one side ends it" : `at most ${budgetMs / 1000} s; ${leaving}`;
+  return kind !== "call" ? "until one side ends it" : `at most ${budgetMs / 1000} s; ${leaving}`;
 }
 
 function outputText({ kind, output }: Operation): string {

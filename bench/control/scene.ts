@@ -1,7 +1,7 @@
 /** The product as people run it, a person and an agent who share one terminal, and others who keep the machine busy. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -21,7 +21,7 @@ export type StopTimes = {
   readonly linesRun: number;
 };
 
-const CLI = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+const CLI = join(import.meta.dirname, "..", "..", "bin", "main.mjs");
 const WAITS = 20;
 const LINES = 5;
 const conversation_id = "stopped";
@@ -95,6 +95,8 @@ export class Scene implements AsyncDisposable {
   async #start(): Promise<void> {
     const dataDir = join(this.#directory, "data");
     const place = ["--data-dir", dataDir];
+    mkdirSync(dataDir, { mode: 0o700 });
+    writeFileSync(join(dataDir, "policy.yaml"), "extends: none\ndefault: auto\nunclear: auto\n", { mode: 0o600 });
     await this.#spawn([join(import.meta.dirname, "host.ts"), ...place], /The host is ready/);
     const [, url = ""] = await this.#spawn([CLI, "up", "--port", "0", ...place], /Address +(\S+)/);
     const owner = new SidestickClient({ url: "http://hub", fetch: socketFetch(join(dataDir, "hub.sock")) });

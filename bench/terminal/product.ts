@@ -12,7 +12,7 @@ import { operation, type CallName, type Input, type Output } from "../../src/pro
 import { SUBPROTOCOL } from "../../src/protocol/stream.ts";
 import type { Stage } from "./stage.ts";
 
-const CLI = join(import.meta.dirname, "..", "..", "src", "cli", "main.ts");
+const CLI = join(import.meta.dirname, "..", "..", "bin", "main.mjs");
 const HOST = join(import.meta.dirname, "host.ts");
 /** For instance `--cpu-prof --cpu-prof-dir=/tmp/prof`; both processes get them. */
 const NODE_ARGUMENTS = (process.env["BENCH_NODE_ARGUMENTS"] ?? "").split(" ").filter(Boolean);

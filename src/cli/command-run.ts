@@ -5,6 +5,7 @@
 import type { SidestickClient } from "../client/sidestick.ts";
 import { startTimer } from "../lib/long-timer.ts";
 import { EXIT } from "./exit.ts";
+import { shellWord } from "./hub.ts";
 import type { InputSource } from "./input-source.ts";
 import { onEndingSignal, signalExitCode } from "./interruption.ts";
 import { Keyboard } from "./keyboard.ts";
@@ -49,6 +50,7 @@ export class CommandRun {
   readonly #told = new Set<string>();
   #feed: StdinFeed | undefined;
   #interrupts = 0;
+  #stoppedBy: string | undefined;
 
   constructor(parts: CommandRunParts) {
     this.#parts = parts;
@@ -68,6 +70,7 @@ export class CommandRun {
     const block = new RunningBlock(stream, begun, {
       onBytes: show,
       onQuestion: (question) => this.#asked(question),
+      onStop: (by) => (this.#stoppedBy = by),
       onAway: () => this.#note("The hub is away; waiting for it …"),
       onBack: () => this.#note("The hub is back."),
       onGap: (bytes) => this.#note(`${bytes} bytes of output are no longer kept.`),
@@ -171,9 +174,9 @@ export class CommandRun {
 
   #howToAnswer({ kind }: Question): string {
     const { conversation } = this.#parts;
-    const attach = `sidestick attach ${conversation}`;
-    if (kind === "password") return `A person types it: ${attach}`;
-    return `Answer it: ${attach}, or: sidestick send ${conversation} ${HOW[kind] ?? "--text TEXT --enter"}`;
+    const ways = `sidestick answer ${conversation}, or: sidestick attach ${conversation}`;
+    if (kind === "password") return `A person types it: ${ways}`;
+    return `Answer it: ${ways}, or: sidestick send ${conversation} ${HOW[kind] ?? "--text TEXT --enter"}`;
   }
 
   #interrupted(signal: NodeJS.Signals): void {
@@ -193,8 +196,7 @@ export class CommandRun {
     const goOn = `It runs on: sidestick wait ${conversation} --prompt, or: sidestick attach ${conversation}`;
     switch (outcome.why) {
       case "ended":
-        if (outcome.end.signal !== undefined) return signalExitCode(outcome.end.signal);
-        return outcome.end.exit_code ?? EXIT.failure;
+        return this.#endCode(outcome.end);
       case "waiting":
         if (!json) terminal.note(printable(`sidestick: ${await this.#open(outcome.question)}`));
         return EXIT.waiting;
@@ -208,6 +210,19 @@ export class CommandRun {
         terminal.note("sidestick: The terminal ended, and with it the command.");
         return EXIT.over;
     }
+  }
+
+  /** The shell says only that it was killed. */
+  #endCode({ signal, exit_code = EXIT.failure }: BlockEnd): number {
+    const { terminal, conversation } = this.#parts;
+    const code = signal === undefined ? exit_code : signalExitCode(signal);
+    if (this.#stoppedBy !== undefined && code > 128) {
+      const ask = `sidestick request ${shellWord(conversation)} --reason TEXT`;
+      terminal.note(
+        printable(`sidestick: ${this.#stoppedBy} stopped the agent, and with it this command. It may ask: ${ask}`),
+      );
+    }
+    return code;
   }
 
   async #open(question: Question): Promise<string> {

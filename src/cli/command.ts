@@ -5,8 +5,9 @@
 import { parseArgs } from "node:util";
 import { HubUnreachable } from "../client/sidestick.ts";
 import { AppError } from "../protocol/errors.ts";
+import { argumentProblem } from "./argument-problem.ts";
 import { HubAway } from "./failure.ts";
-import { EndsWith, type ExitCode, UsageError } from "./exit.ts";
+import { AboutTerminal, EndsWith, type ExitCode, UsageError } from "./exit.ts";
 import { chooseHub, type Hub } from "./hub.ts";
 import { COMMON_OPTIONS, type Options } from "./options.ts";
 import type { Terminal } from "./terminal.ts";
@@ -54,7 +55,9 @@ export function defineCommand<const O extends Options>(definition: Definition<O>
     try {
       return await definition.run({ ...hub, values: values as ParsedValues<O>, given: positionals, terminal });
     } catch (error) {
-      const failure = error instanceof HubUnreachable ? new HubAway(hub, error) : namedByOption(error, options);
+      const [terminal] = takes[0]?.includes("conversation") === true ? positionals : [];
+      const told = error instanceof HubUnreachable ? new HubAway(hub, error) : namedByOption(error, options);
+      const failure = terminal === undefined || !(told instanceof AppError) ? told : new AboutTerminal(terminal, told);
       const { failureCode } = definition;
       const hasCode = failure instanceof UsageError || failure instanceof EndsWith;
       throw failureCode === undefined || hasCode ? failure : new EndsWith(failureCode, failure);
@@ -65,6 +68,7 @@ export function defineCommand<const O extends Options>(definition: Definition<O>
 
 /** The hub names what it refuses by its own name; whoever typed `--limit 0` knows it as that. */
 function namedByOption(error: unknown, options: Options): unknown {
+  if (error instanceof AboutTerminal) return new AboutTerminal(error.terminal, namedByOption(error.cause, options));
   if (!(error instanceof AppError) || error.code !== "invalid_request") return error;
   const [path = "", ...rest] = error.message.split(" ");
   const field = path.split(".").findLast((it) => it !== "" && !/^\d+:?$/.test(it)) ?? "";
@@ -82,9 +86,7 @@ function parse(argv: readonly string[], options: Options) {
   try {
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: true });
   } catch (error) {
-    // Node's advice on how to pass a positional that begins with a dash follows the first sentence.
-    const [sentence] = (error as Error).message.split(". ");
-    throw new UsageError(`${sentence?.replace(/\.$/, "")}.`, { cause: error });
+    throw new UsageError(`${argumentProblem(error)}.`, { cause: error });
   }
 }
 

@@ -4,48 +4,80 @@ import { ageOf, timeUntil } from "./age.ts";
 
 export type Control = Output<"control.get">;
 
-/** What a stop did, as its `receipt` event has it. */
+/** What a stop did, as its `receipt` event has it. Of one that failed nothing else is known. */
 export type Receipt = {
-  readonly dropped_inputs: number;
-  readonly dropped_bytes: number;
-  readonly killed: readonly { readonly pid: number; readonly program: string }[];
-  readonly killed_count: number;
-  readonly respawned: boolean;
-  readonly survivors: readonly { readonly pid: number; readonly program: string; readonly reason: string }[];
-  readonly kill_scope: string;
-  readonly containment: string;
+  /** The epoch that the stop made. */
+  readonly stop_epoch?: number;
+  readonly failed?: string;
+  readonly dropped_inputs?: number;
+  readonly dropped_bytes?: number;
+  readonly killed?: readonly { readonly pid: number; readonly program: string }[];
+  readonly killed_count?: number;
+  readonly respawned?: boolean;
+  readonly survivors?: readonly { readonly pid: number; readonly program: string; readonly reason: string }[];
 };
 
 type Driving = Pick<
   Control,
   "control_mode" | "holder" | "granted_by" | "lease_expiry" | "interactive" | "agent_status" | "user_intent"
->;
+> &
+  // Not in what events tell.
+  Partial<Pick<Control, "agents_may_acquire">>;
 
-export function driverWords({ control_mode, holder, granted_by, lease_expiry, interactive }: Driving): string {
+export function driverWords(driving: Driving): string {
+  const { control_mode, holder, granted_by, lease_expiry } = driving;
   if (control_mode === "AGENT") {
     const who = holder === null ? "the first agent that acts" : `agent ${holder.id}`;
     if (lease_expiry === null) return `${who}, by itself: nobody attends`;
     return `${who}, granted by ${granted_by}, ${timeUntil(lease_expiry)} left`;
   }
   if (holder !== null) return holder.id;
-  return interactive ? "nobody; an agent needs a grant" : "nobody; the first agent that acts";
+  return needsGrant(driving) ? "nobody; an agent needs a grant" : "nobody; the first agent that acts";
+}
+
+function needsGrant({ interactive, agents_may_acquire }: Pick<Driving, "interactive" | "agents_may_acquire">): boolean {
+  return interactive || agents_may_acquire === false;
 }
 
 /** A line for each field that says something. */
 export function controlFields(control: Control): Readonly<Record<string, string>> {
-  const { requested_by: asked, handback_note: note, agent_status, user_intent, interactive, epoch, reason } = control;
+  const { requested_by: asked, handback_note: note, user_intent, epoch, reason } = control;
   const isAcquired = reason === "granted" && control.lease_seconds === null;
   return {
     drives: driverWords(control),
     ...(reason === null || isAcquired ? {} : { since: REASONS[reason] }),
-    agent: agent_status,
-    intent: user_intent,
-    interactive: interactive ? "yes: agents act only when granted" : "no",
+    agent: agentWords(control),
+    intent: INTENTS[user_intent],
+    interactive: interactiveWords(control),
     containment: control.containment,
     epoch: String(epoch),
     ...(asked === null ? {} : { asks: `agent ${asked.agent_id}, ${ageOf(asked.requested_at)} ago: ${asked.reason}` }),
     ...(note === null ? {} : { note }),
   };
+}
+
+function agentWords({ agent_status, reason }: Control): string {
+  if (agent_status !== "STOPPED" || reason === "stop_now") return STATUSES[agent_status];
+  return "has lost control; what it started runs on";
+}
+
+const STATUSES: Readonly<Record<Control["agent_status"], string>> = {
+  IDLE: "idle",
+  RUNNING: "runs a command",
+  PAUSED: "paused, until you hand back",
+  STOPPING: "is being stopped",
+  STOPPED: "stopped, with all that it started",
+};
+
+const INTENTS: Readonly<Record<Control["user_intent"], string>> = {
+  WAIT: "none (WAIT)",
+  SAFE_INTERRUPT: "the agent is to pause (SAFE_INTERRUPT)",
+  STOP_NOW: "the agent is stopped, until you grant or release (STOP_NOW)",
+};
+
+function interactiveWords(control: Control): string {
+  if (control.interactive) return "yes: agents act only when granted";
+  return needsGrant(control) ? "no, but the workspace has agents act only when granted" : "no";
 }
 
 const REASONS: Readonly<Record<NonNullable<Control["reason"]>, string>> = {
@@ -87,7 +119,7 @@ export function changeWords({ type, payload, source }: WorkspaceEvent): string |
     case "safe_point":
       return `${by} at step ${told.sequence} (${told.step}): ${told.action}`;
     case "receipt":
-      return receiptWords(payload as unknown as Receipt);
+      return receiptWords(payload);
     default:
       return undefined;
   }
@@ -142,7 +174,9 @@ function holderWords({ reason, automatic, handback_note: note, lease_seconds }: 
 const NAMED = 10;
 
 export function receiptWords(receipt: Receipt): string {
-  const { killed, killed_count, survivors, respawned, dropped_inputs, dropped_bytes } = receipt;
+  const { killed, survivors = [], respawned, dropped_inputs = 0, dropped_bytes = 0 } = receipt;
+  if (killed === undefined) return `what was killed is not known (${receipt.failed ?? "the host didn't say"})`;
+  const { killed_count = killed.length } = receipt;
   const named = killed.slice(0, NAMED).map(({ pid, program }) => `${program} (${pid})`);
   const more = killed_count > named.length ? [`${killed_count - named.length} more`] : [];
   const left = survivors.map(({ pid, program, reason }) => `${program} (${pid}, ${reason})`);
@@ -150,7 +184,7 @@ export function receiptWords(receipt: Receipt): string {
   const parts = [
     `killed: ${killed_count === 0 ? "nothing" : [...named, ...more].join(", ")}`,
     `dropped: ${dropped}`,
-    ...(respawned ? ["the shell was started anew"] : []),
+    ...(respawned === true ? ["the shell was started anew"] : []),
     ...(left.length === 0 ? [] : [`still there: ${left.join(", ")}`]),
   ];
   return parts.join("; ");

@@ -33,6 +33,17 @@ export class EndsWith extends Error {
   }
 }
 
+/** A failure in a terminal whose name is known, so that what is advised names it. */
+export class AboutTerminal extends Error {
+  override readonly name = "AboutTerminal";
+  readonly terminal: string;
+
+  constructor(terminal: string, cause: unknown) {
+    super("a failure", { cause });
+    this.terminal = terminal;
+  }
+}
+
 /** Nothing was started; `remedy` says what would help. */
 export class CannotRun extends Error {
   override readonly name = "CannotRun";

@@ -10,10 +10,18 @@ export function generalHelp(commands: readonly Command[]): string {
     "",
     ...summaries(commands),
     "",
-    "Every command: --json, --data-dir DIR, --url URL, --token-file FILE, --help",
+    `Every command but ${ownHelp(commands)}: --json, --data-dir DIR, --url URL, --token-file FILE, --help`,
     "",
     "Exit codes: 0 done, 1 failed, 2 wrong command line, 3 hub not reachable, 4 refused (credential or role)",
   ].join("\n");
+}
+
+/** They have no way to a hub, or are one. */
+function ownHelp(commands: readonly Command[]): string {
+  return commands
+    .filter((it) => it.isRaw === true)
+    .map(({ name }) => name)
+    .join(", ");
 }
 
 /** For a first word that several commands share. */
@@ -28,8 +36,7 @@ export function commandHelp(command: Command): string {
     "",
     command.summary,
     "",
-    ...optionLines(command.options),
-    ...optionLines(COMMON_OPTIONS),
+    ...optionLines({ ...command.options, ...COMMON_OPTIONS, ...command.options }),
     "",
     ...(command.notes ?? []).flatMap((note) => [note, ""]),
     "Examples:",

@@ -131,7 +131,7 @@ test("[CLI-13] call takes JSON as an argument or on stdin", async () => {
   const wrong = await run("call", "workspace.get", '{"workspaceId":".."}');
 
   expect(JSON.parse(read.stdout)).toEqual(JSON.parse(made.stdout));
-  expect((await run("workspaces")).stdout).toMatch(/^w1 +local +≤ 200 +≤ 20$/m);
+  expect((await run("workspaces")).stdout).toMatch(/^w1 +local +≤ 200 +≤ 20 +-$/m);
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("workspaceId is missing or is not an id")]);
 });
 

@@ -42,6 +42,23 @@ test("[CLI-1] up has its own help", async () => {
   expect(stdout).toContain("--port PORT");
 });
 
+test("[CLI-1] the help of host lists what may follow it", async () => {
+  const { stdout } = await runCli(["host", "--help"]);
+
+  const names = COMMANDS.map(({ name }) => name).filter((it) => it.startsWith("host"));
+  expect(names.filter((name) => !stdout.includes(`${name} `))).toEqual([]);
+});
+
+test("[CLI-1] the help says which commands don't take what all others do, and a default of their own once", async () => {
+  const general = await runCliHere(["--help"]);
+  const status = await runCliHere(["host", "status", "--help"]);
+
+  expect(general.stdout).toContain("Every command but up, host join, host: --json, --data-dir DIR");
+  expect(status.stdout.match(/--data-dir .*/g)).toEqual([
+    "--data-dir DIR          that of `host join` (default ~/.local/share/sidestick-host)",
+  ]);
+});
+
 test("[CLI-1] the help of a first word lists what may follow", async () => {
   const { code, stdout } = await runCliHere(["sessions", "--help"]);
 
@@ -60,9 +77,16 @@ test.each([
     args: ["sessions", "--status", "open"],
     told: '--status is "open", but should be one of created, active, paused, closed.',
   },
-  { args: ["sessions", "get"], told: '"sessions get" needs <id>.' },
+  {
+    args: ["sessions", "create", "--kind", "terminal", "--containment", "user"],
+    told: "--containment user needs the account in which it runs: add --user NAME.",
+  },
+  { args: ["sessions", "get"], told: '"sessions get" needs <session|conversation>.' },
   { args: ["sessions", "get", "a", "b"], told: '"sessions get" does not take "b".' },
-  { args: ["sessions", "create"], told: "--kind is needed: terminal, browser, file, desktop." },
+  {
+    args: ["sessions", "create"],
+    told: "--kind is needed: terminal (browser, file and desktop are kinds to come, without a driver yet).",
+  },
   { args: ["token", "create", "--role", "agent"], told: "--role and --name are needed." },
   { args: ["token", "create", "--role", "boss", "--name", "n"], told: '--role is "boss", but should be one of' },
   { args: ["events", "--after", "x"], told: '--after is "x", but should be a whole number.' },
@@ -314,6 +338,8 @@ test("[CLI-15] doctor without a hub looks at the machine and fails", async () =>
   expect(JSON.parse(json.stdout)).toMatchObject({ ok: false, version: readVersion() });
 });
 
+const DIAGNOSIS = "✓ a: fine\n! b: so so → do this\n✗ c: not there\n- d: not there either\n";
+
 test.each([
   { ok: true, code: 0 },
   { ok: false, code: 1 },
@@ -321,10 +347,12 @@ test.each([
   const checks = [
     { name: "a", state: "ready", needed: true, detail: "fine", remedy: "none" },
     { name: "b", state: "degraded", needed: false, detail: "so so", remedy: "do this" },
+    { name: "c", state: "missing", needed: true, detail: "not there" },
+    { name: "d", state: "missing", needed: false, detail: "not there either" },
   ];
   const dataDir = await serveAtSocket(answering({ ok, version: "1", checks }));
 
   const result = await runCliHere(["doctor", "--data-dir", dataDir]);
 
-  expect(result).toEqual({ code, stdout: "✓ a: fine\n! b: so so → do this\n", stderr: "" });
+  expect(result).toEqual({ code, stdout: DIAGNOSIS, stderr: "" });
 });

@@ -1,7 +1,7 @@
 /** For feeds of events: says once that the hub is away, not at every attempt. */
 import type { Terminal } from "./terminal.ts";
 
-export function outageTeller(terminal: Terminal) {
+export function outageTeller(terminal: Pick<Terminal, "note">) {
   let isAway = false;
   return {
     onRetry: (): void => {

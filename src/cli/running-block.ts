@@ -13,6 +13,8 @@ export type BlockEnd = Pick<Begun, "exit_code" | "signal" | "cwd" | "integration
 export type BlockListener = {
   readonly onBytes: (bytes: Uint8Array) => Promise<void>;
   readonly onQuestion: (question: Question) => void;
+  /** A person stopped the agent while it ran. */
+  readonly onStop: (by: string) => void;
   readonly onAway: () => void;
   readonly onBack: () => void;
   readonly onGap: (bytes: number) => void;
@@ -23,7 +25,7 @@ export type BlockListener = {
 /** Of who types; absent: nobody does. */
 export type Typing = { readonly cols: number; readonly rows: number };
 
-const TYPES = ["agent_block_delta", "agent_block_end", "prompt", "status"] as const;
+const TYPES = ["agent_block_delta", "agent_block_end", "prompt", "status", "control_handoff"] as const;
 
 export class RunningBlock {
   readonly #begun: Begun;
@@ -94,13 +96,15 @@ export class RunningBlock {
     }
   }
 
-  #event({ type, payload, position = 0, cursor: at = 0 }: WorkspaceEvent): void {
+  #event({ type, payload, source, position = 0, cursor: at = 0 }: WorkspaceEvent): void {
     const { blockId, cursor = 0, length = 0 } = payload as { blockId?: string; cursor?: number; length?: number };
     const isOurs = blockId === this.#begun.block_id;
     if (type === "agent_block_delta" && isOurs) this.#learn(cursor + length);
     else if (type === "agent_block_end" && isOurs) this.#over({ ...endOf(payload), end_cursor: cursor });
     else if (type === "status" && payload["status"] === "closed") this.#over(undefined);
-    else if (type === "prompt" && payload["kind"] !== "shell" && position > this.#begun.position && !this.#isOver) {
+    else if (type === "control_handoff" && payload["reason"] === "stop_now" && position > this.#begun.position) {
+      if (payload["change"] === "holder") this.#listener.onStop(source.id);
+    } else if (type === "prompt" && payload["kind"] !== "shell" && position > this.#begun.position && !this.#isOver) {
       this.#learn(at);
       const question = questionOf(payload);
       // Whoever ends with the question has seen its text.

@@ -2,11 +2,13 @@
 import { userInfo } from "node:os";
 import type { SidestickClient, WorkspaceSession } from "../client/sidestick.ts";
 import { AppError } from "../protocol/errors.ts";
+import type { Hub } from "./hub.ts";
 import { resolveId } from "./ids.ts";
 
-/** Where `run` runs when nothing else is said. */
-export function ownConversation(): string {
-  return `cli-${userInfo().username}`;
+/** Where `run` runs when nothing else is said: an agent is not whoever it runs as. */
+export async function ownConversation({ client, hasToken }: Pick<Hub, "client" | "hasToken">): Promise<string> {
+  const { kind, id } = hasToken ? await client.hub.whoami() : { kind: "person", id: "" };
+  return kind === "agent" ? `agent-${id}` : `cli-${userInfo().username}`;
 }
 
 /** The terminal that runs, else the one that ran last. */

@@ -101,6 +101,7 @@ const C = "cccccccc-0000-4000-8000-000000000003";
 test.each([
   { ids: [A, C], short: ["aaaaaaaa", "cccccccc"] },
   { ids: [A, B], short: [A, B] },
+  { ids: [`${A}.12`, `${A}.40`], short: ["aaaaaaaa.12", "aaaaaaaa.40"] },
 ])("[CLI-9] $ids are shown as $short", ({ ids, short }) => {
   expect(ids.map(shortener(ids))).toEqual(short);
 });
@@ -111,6 +112,10 @@ test.each([
   { given: A, id: A },
 ])("[CLI-9] $given is $id", async ({ given, id }) => {
   expect(await resolveId(given, "session", async () => [A, B, C])).toBe(id);
+});
+
+test.each(["cccccccc.12", "c.12", `${C}.12`, "cccccccc-0000"])("[CLI-9] %s is a question", async (given) => {
+  expect(await resolveId(given, "question", async () => [`${C}.12`, `${B}.12`, `${A}.1`])).toBe(`${C}.12`);
 });
 
 test.each([

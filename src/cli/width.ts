@@ -1,7 +1,5 @@
-/** Columns that text takes on a terminal, near enough for tables: wide scripts and emoji take two, marks none. */
-const WIDE =
-  /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
-const MARK = /\p{M}/u;
+/** Text in the columns of a terminal, for tables. */
+import { columnsOf } from "../domain/columns.ts";
 
 export function widthOf(text: string): number {
   let width = 0;
@@ -24,9 +22,4 @@ export function fit(text: string, width: number): string {
 
 export function pad(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
-}
-
-function columnsOf(char: string): number {
-  if (MARK.test(char)) return 0;
-  return WIDE.test(char) ? 2 : 1;
 }

@@ -56,8 +56,9 @@ export class Attachment {
     return { type: "attach", sessionId: this.#sessionId, from: this.#next ?? "screen", input, ...this.#size };
   }
 
+  /** Whoever came without a size has given one once, by a wish of that moment: after a reconnect somebody else may drive. */
   resize(cols: number, rows: number): void {
-    this.#size = { cols, rows };
+    if (this.#viewer.cols !== undefined) this.#size = { cols, rows };
   }
 
   attached(frame: Attached): void {

@@ -90,13 +90,13 @@ test("[SDK-7, SDK-8] with a token: bearer, no cookie's header, the key as given"
   });
 });
 
-test("[SDK-7] without a token: same-origin credentials, and the csrf header on unsafe methods alone", async () => {
+test("[SDK-7] without a token: same-origin credentials, and beside them the key of the page", async () => {
   const inits: RequestInit[] = [];
   const fetch = (_url: string, init: RequestInit): Promise<Response> => {
     inits.push(init);
     return Promise.resolve(Response.json([]));
   };
-  const client = new SidestickClient({ url: "http://hub.test", fetch });
+  const client = new SidestickClient({ url: "http://hub.test", fetch, pageKey: () => "page" });
 
   await client.session.list();
   await client.hub.reset();
@@ -106,8 +106,8 @@ test("[SDK-7] without a token: same-origin credentials, and the csrf header on u
     csrf: new Headers(headers).get("sidestick-csrf"),
   }));
   expect(sent).toEqual([
-    { credentials: "same-origin", csrf: null },
-    { credentials: "same-origin", csrf: "1" },
+    { credentials: "same-origin", csrf: "page" },
+    { credentials: "same-origin", csrf: "page" },
   ]);
 });
 

@@ -3,10 +3,13 @@
  * Runs in browsers and Node; knows nothing that is not in the protocol. Rules in docs/spec/client.md.
  */
 import { SUBPROTOCOL, TICKET_PROTOCOL_PREFIX } from "../protocol/stream.ts";
-import type { Call } from "./calls.ts";
+import type { Input } from "../protocol/operations.ts";
+import { operation } from "../protocol/operations.ts";
+import type { Call, CallOptions } from "./calls.ts";
 import { Calls } from "./calls.ts";
 import type { FeedItem, FeedOptions } from "./event-feed.ts";
 import { EventFeed } from "./event-feed.ts";
+import { requestFor } from "./request.ts";
 import type { Timing } from "./retry.ts";
 import { TIMING } from "./retry.ts";
 import type { Socket, SocketConstructor } from "./socket.ts";
@@ -41,6 +44,13 @@ export class SidestickClient extends Calls {
   /** Live sessions and events over one WebSocket. */
   stream(options: StreamOptions = {}): Stream {
     return new Stream({ connect: (signal) => this.#connect(signal), timing: this.#timing }, options);
+  }
+
+  /** A session as a file, a piece at a time: nothing is fetched that nobody reads. */
+  async export(input: Input<"session.export">, options: CallOptions = {}): Promise<AsyncIterable<Uint8Array>> {
+    const signal = options.signal ?? new AbortController().signal;
+    const { body } = await this.#transport.open(requestFor(operation("session.export"), input), {}, signal);
+    return body ?? new Response("").body!;
   }
 
   async #connect(signal: AbortSignal): Promise<Socket> {

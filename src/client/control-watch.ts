@@ -15,6 +15,8 @@ export type Watched = { readonly signal: AbortSignal; readonly end: () => void }
 export class ControlWatch {
   readonly #listeners = new Set<(told: Told) => void>();
   readonly #ending = new AbortController();
+  /** Whoever asks for control and then begins to listen must not miss what came in between. */
+  #last: Told | undefined;
 
   constructor(client: SidestickClient, sessionId: string, after: number) {
     void this.#follow(client, sessionId, after);
@@ -33,8 +35,9 @@ export class ControlWatch {
     });
   }
 
-  stopped(): Watched {
-    return this.#when((told) => (told.user_intent === "STOP_NOW" ? "stop_now" : undefined));
+  /** Aborted when somebody stops the agent after this state. */
+  stopped({ epoch }: Told): Watched {
+    return this.#when((told) => (told.epoch > epoch && told.user_intent === "STOP_NOW" ? "stop_now" : undefined));
   }
 
   close(): void {
@@ -48,6 +51,7 @@ export class ControlWatch {
       if (reason !== undefined) found.abort(new RunnerStopped(reason));
     };
     this.#listeners.add(listener);
+    if (this.#last !== undefined) listener(this.#last);
     return {
       signal: AbortSignal.any([found.signal, this.#ending.signal]),
       end: () => void this.#listeners.delete(listener),
@@ -75,6 +79,7 @@ export class ControlWatch {
     const told = payload as unknown as Partial<Told>;
     if (typeof told.epoch !== "number") return;
     const reason = HANDOFF_REASONS.find((it) => it === told.reason) ?? null;
-    for (const listener of this.#listeners) listener({ ...(told as Told), reason });
+    this.#last = { ...(told as Told), reason };
+    for (const listener of this.#listeners) listener(this.#last);
   }
 }

@@ -128,7 +128,7 @@ export class Runner {
         return { state: control, back: last === undefined || last === epoch ? {} : await this.#since(sessionId) };
       }
       if (control.agent_status !== "PAUSED") throw new RunnerStopped(reasonOf(control), control);
-      await this.#pauseOver(place);
+      await this.#pauseOver(place, control);
     }
   }
 
@@ -138,8 +138,8 @@ export class Runner {
     return { changed: state.changed, note: state.handback_note ?? undefined };
   }
 
-  async #pauseOver({ sessionId, watch }: Place): Promise<void> {
-    const stopped = watch.stopped();
+  async #pauseOver({ sessionId, watch }: Place, paused: Control): Promise<void> {
+    const stopped = watch.stopped(paused);
     const signal = AbortSignal.any([this.#ending.signal, stopped.signal]);
     try {
       for (;;) {

@@ -6,6 +6,7 @@ import {
   startStreamServer,
   type StreamServer,
 } from "../../test/support/stream-server.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import type { WorkspaceEvent } from "../protocol/events.ts";
 import type { ClientFrameInput } from "../protocol/stream.ts";
 import type { Viewer } from "./attachment.ts";
@@ -120,7 +121,7 @@ test("[SDK-16] attaches again at the next byte, with the size of now", async () 
 
   const onAttached = vi.fn<NonNullable<Viewer["onAttached"]>>();
   const seen = watch(stream, "!", { from: "screen", input: true, cols: 80, rows: 24, onAttached });
-  await vi.waitFor(() => expect(server.connections[0]?.frames.some((it) => it.type === "ack")).toBe(true));
+  await eventually(() => expect(server.connections[0]?.frames.some((it) => it.type === "ack")).toBe(true));
   stream.resize(sessionId, 100, 30);
 
   expect(await seen).toEqual({ output: "abc!", cursors: [100, 103] });
@@ -155,11 +156,11 @@ test("[SDK-17] output is acknowledged when the viewer is done with it", async ()
   const acks = (): ClientFrameInput[] => server.connections[0]?.frames.filter((it) => it.type === "ack") ?? [];
 
   await arrived.promise;
-  await vi.waitFor(() => expect(handed).toEqual(["ab"]));
+  await eventually(() => expect(handed).toEqual(["ab"]));
   expect(acks()).toEqual([]);
   done.resolve();
 
-  await vi.waitFor(() => expect(acks().map((it) => "cursor" in it && it.cursor)).toEqual([2, 4]));
+  await eventually(() => expect(acks().map((it) => "cursor" in it && it.cursor)).toEqual([2, 4]));
   expect(handed).toEqual(["ab", "cd"]);
 });
 
@@ -220,7 +221,7 @@ test("[SDK-18] lagging behind the log is told with the place", async () => {
 
   openStream(server, { onLagged }).subscribe({ onEvent: () => undefined });
 
-  await vi.waitFor(() => expect(onLagged.mock.calls).toEqual([[{ of: "events", after: 12 }]]));
+  await eventually(() => expect(onLagged.mock.calls).toEqual([[{ of: "events", after: 12 }]]));
 });
 
 test("[SDK-23] a cursor that is no longer kept moves to the oldest byte, as a gap", async () => {
@@ -267,7 +268,7 @@ test("[SDK-23, SDK-22] an expiry that moves nothing is a refusal, not a reason t
 
   openStream(server, { onRefusal }).attach(sessionId, { from: 5, onOutput: () => undefined });
 
-  await vi.waitFor(() => expect(onRefusal.mock.calls).toMatchObject([[{ code: "cursor_expired" }]]));
+  await eventually(() => expect(onRefusal.mock.calls).toMatchObject([[{ code: "cursor_expired" }]]));
   expect(server.connections[0]?.frames.filter((it) => it.type === "attach")).toHaveLength(1);
 });
 
@@ -277,7 +278,9 @@ test("[SDK-19] pings go out; a connection that stays silent is replaced", async 
   });
   openStream(server, {}, { heartbeatMs: 20, deadAfterMs: 200 });
 
-  await vi.waitFor(() => expect(server.connections[1]?.frames.length).toBeGreaterThan(2), { timeout: 10_000 });
+  // The next one or, where the machine stands still for so long, one after it.
+  const replaced = () => server.connections.slice(1).map((it) => it.frames.length);
+  await eventually(() => expect(Math.max(...replaced())).toBeGreaterThan(2));
 
   expect(server.connections[0]?.frames.every((it) => it.type === "ping")).toBe(true);
 });
@@ -288,11 +291,11 @@ test("[SDK-20] input without a connection is not sent, then or later", async () 
   const stream = openStream(server, { onState: (state) => states.push(state) });
 
   const early = stream.input(sessionId, { data: "early" });
-  await vi.waitFor(() => expect(states).toEqual(["connecting", "open"]));
+  await eventually(() => expect(states).toEqual(["connecting", "open"]));
   const now = stream.input(sessionId, { data: "now" });
 
   expect([early, now]).toEqual([false, true]);
-  await vi.waitFor(() => expect(server.connections[0]?.frames).toEqual([{ type: "input", sessionId, data: "now" }]));
+  await eventually(() => expect(server.connections[0]?.frames).toEqual([{ type: "input", sessionId, data: "now" }]));
 });
 
 test("[SDK-21] each connection has its own ticket and subscribes after the last event", async () => {
@@ -306,7 +309,7 @@ test("[SDK-21] each connection has its own ticket and subscribes after the last 
 
   openStream(server).subscribe({ after: 5, types: ["log_line"], onEvent: (event) => sequences.push(event.sequence) });
 
-  await vi.waitFor(() => expect(sequences).toEqual([10, 20, 30]));
+  await eventually(() => expect(sequences).toEqual([10, 20, 30]));
   expect(server.connections.map((it) => it.protocols)).toEqual([
     ["sidestick.v1", "sidestick.ticket.t0"],
     ["sidestick.v1", "sidestick.ticket.t1"],
@@ -336,7 +339,7 @@ test("[SDK-21] a resync moves the place and is told; frames of a newer hub are p
     onResync: (after) => told.push(after),
   });
 
-  await vi.waitFor(() => expect(told).toEqual([0, "from_the_future"]));
+  await eventually(() => expect(told).toEqual([0, "from_the_future"]));
 });
 
 test("[SDK-22] a refused frame is told and the stream goes on", async () => {
@@ -350,7 +353,7 @@ test("[SDK-22] a refused frame is told and the stream goes on", async () => {
   const arrived = Promise.withResolvers<WorkspaceEvent>();
 
   stream.attach(sessionId, { from: 0, onOutput: () => undefined });
-  await vi.waitFor(() =>
+  await eventually(() =>
     expect(refusals).toMatchObject([{ code: "not_found", status: 404, message: "gone", details: { sessionId } }]),
   );
   stream.subscribe({ onEvent: arrived.resolve });

@@ -10,6 +10,7 @@ import { operation } from "../protocol/operations.ts";
 import type { CallOptions } from "./calls.ts";
 import type { HubRequest } from "./request.ts";
 import { requestFor } from "./request.ts";
+import { PAGE_KEY_HEADER } from "../protocol/stream.ts";
 import { HubUnreachable } from "./unreachable.ts";
 import { Unreadable } from "./unreadable.ts";
 
@@ -20,6 +21,8 @@ export type TransportOptions = {
   readonly url: string;
   /** Absent in a browser that is logged in by cookie, and on the operator's own socket. */
   readonly token?: string | undefined;
+  /** In a browser that is logged in by cookie: what the login gave to the page beside it. */
+  readonly pageKey?: (() => string | undefined) | undefined;
   readonly fetch?: Fetch | undefined;
 };
 
@@ -29,11 +32,13 @@ const SLACK_MS = 5_000;
 export class Transport {
   readonly #base: URL;
   readonly #token: string | undefined;
+  readonly #pageKey: () => string | undefined;
   readonly #fetch: Fetch;
 
   constructor(options: TransportOptions) {
     this.#base = new URL(options.url);
     this.#token = options.token;
+    this.#pageKey = options.pageKey ?? (() => undefined);
     this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
   }
 
@@ -85,8 +90,7 @@ export class Transport {
     return {
       ...(request.body === undefined ? {} : { "content-type": "application/json" }),
       ...(this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }),
-      // A page of another site can't set this header without the hub's consent, so a cookie alone does nothing.
-      ...(this.#token === undefined && request.method !== "GET" ? { "sidestick-csrf": "1" } : {}),
+      ...(this.#token === undefined ? { [PAGE_KEY_HEADER]: this.#pageKey() ?? "1" } : {}),
     };
   }
 

@@ -21,6 +21,13 @@ export const APPROVAL_STATUSES = [
 export type RiskLevel = "low" | "medium" | "high" | "critical";
 export const RISK_LEVELS = ["low", "medium", "high", "critical"] as const satisfies readonly RiskLevel[];
 
+export const APPROVAL_EVENTS = [
+  "approval_request",
+  "approval_decision",
+  "approval_consumed",
+  "approval_violated",
+] as const;
+
 export const APPROVAL_TIMEOUT_MS = 300_000;
 export const APPROVAL_TIMEOUT_MAX_MS = 24 * 60 * 60 * 1000;
 
@@ -41,24 +48,30 @@ export type Approval = {
   readonly rule: string;
   /** Of the session it belongs to. */
   readonly containment?: Containment;
+  /** Of an action that is bound: under which control it may run. */
+  readonly epoch?: number;
   readonly approved?: boolean;
   readonly reason?: string;
   readonly resolvedBy?: string;
   readonly resolvedAt?: string;
-  /** What follows from the approval. */
+  /** What was approved instead of what was asked for. */
+  readonly edit?: { readonly command: string };
+  /** What follows from the approval; of an action that is bound, whether it was run. */
   readonly result?: JsonObject;
 };
 
 /** Everything the asking side settles; the rest follows from the log. */
 export type ApprovalAsk = Omit<
   Approval,
-  "sessionId" | "requestedAt" | "status" | "approved" | "reason" | "resolvedBy" | "resolvedAt" | "result"
+  "sessionId" | "requestedAt" | "status" | "approved" | "reason" | "resolvedBy" | "resolvedAt" | "edit" | "result"
 >;
 
 export type ApprovalVerdict = {
   readonly status: Exclude<ApprovalStatus, "pending">;
   readonly resolvedBy: string;
   readonly reason?: string;
+  /** The hash of what is approved, where that isn't what was asked for. */
+  readonly edit?: { readonly command: string; readonly contextHash: string };
   readonly result?: JsonObject;
 };
 
@@ -86,9 +99,29 @@ export function decideApproval(
       approved: verdict.status === "approved",
       resolvedBy: verdict.resolvedBy,
       ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
+      ...(verdict.edit === undefined ? {} : { edit: { ...verdict.edit } }),
       ...(verdict.result === undefined ? {} : { result: verdict.result }),
     },
   };
+}
+
+/** What became of an action that was approved. `taken`: it is being done, or nobody is left who knows. */
+export type ActionOutcome = "taken" | "run" | "not_run" | "unknown";
+
+/** Whether an action that was approved may be taken up now: once, and not before the decision. */
+export function mayConsume({ status, epoch, result }: Approval): boolean {
+  return status === "approved" && epoch !== undefined && result === undefined;
+}
+
+/** What a blocked action ends with that was rejected: by a person, or because its control or its session was over. */
+export function rejectionCode({ resolvedBy, reason }: Pick<Approval, "resolvedBy" | "reason">) {
+  if (resolvedBy !== "system") return "approval_rejected";
+  return reason === "stopped" || reason === "revoked" ? reason : "invalid_transition";
+}
+
+/** Nothing more follows from it. */
+export function isSettled(approval: Approval): boolean {
+  return approval.status !== "pending" && !mayConsume(approval) && approval.result?.["outcome"] !== "taken";
 }
 
 /** Folds one recorded approval event. Total. */
@@ -106,8 +139,18 @@ export function applyApproval(state: Approval | undefined, event: StoredEvent): 
       resolvedBy: verdict.resolvedBy,
       resolvedAt: event.timestamp,
       ...(verdict.reason === undefined ? {} : { reason: verdict.reason }),
+      ...(verdict.edit === undefined
+        ? {}
+        : { edit: { command: verdict.edit.command }, contextHash: verdict.edit.contextHash }),
       ...(verdict.result === undefined ? {} : { result: verdict.result }),
     };
+  }
+  if (event.type === "approval_consumed" && state?.status === "approved") {
+    const { requestId: _, ...told } = event.payload;
+    return { ...state, result: { ...state.result, ...told } };
+  }
+  if (event.type === "approval_violated" && state !== undefined) {
+    return { ...state, result: { ...state.result, violated: event.payload["changed"] ?? [] } };
   }
   return state;
 }

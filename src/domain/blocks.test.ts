@@ -50,20 +50,65 @@ test.each([
 test("[PTY-21] no command is typed behind half a line", () => {
   const blocks = atPrompt();
 
-  blocks.touch(false);
+  blocks.touch({ entered: false, isHalf: false });
 
   expect(blocks.refusal).toBe("half_line");
 });
 
-test("[PTY-22] a command that was dropped before the shell read it has begun, and ends with the prompt that comes", () => {
+test.each([
+  { name: "half a line", isHalf: true, refusal: "half_line" },
+  { name: "a line, or keys that the program reads", isHalf: false, refusal: undefined },
+])("[PTY-21] $name typed while a program ran: the prompt behind it is $refusal", ({ isHalf, refusal }) => {
+  const blocks = running();
+  blocks.touch({ entered: false, isHalf });
+
+  blocks.mark({ kind: "command_done", exitCode: 0, cwd: "/home" }, at(30));
+  blocks.mark({ kind: "prompt_end" }, at(30));
+  blocks.confirm(at(30));
+
+  expect(blocks.refusal).toBe(refusal);
+});
+
+test("[PTY-22] a command that was dropped before the shell read it begins and ends with the prompt that is sure", () => {
   const blocks = atPrompt();
   blocks.submit(run, at(5));
 
-  const begun = blocks.mark({ kind: "prompt_start", exitCode: 130, cwd: "/home" }, at(20));
+  const marked = blocks.mark({ kind: "prompt_start", exitCode: 130, cwd: "/home" }, at(20));
   blocks.mark({ kind: "prompt_end" }, at(22));
 
-  expect(begun).toEqual([{ type: "begin", run, begin: at(5) }]);
-  expect(blocks.confirm(at(22))).toMatchObject([{ type: "end", run, begin: at(5) }, { type: "prompt" }]);
+  expect([marked, blocks.isUnbegun]).toEqual([[], true]);
+  expect(blocks.confirm(at(22))).toMatchObject([
+    { type: "begin", run, begin: at(5) },
+    { type: "end", run, begin: at(5) },
+    { type: "prompt" },
+  ]);
+});
+
+test("[PTY-22] what a shell says of the prompt before, after the command was typed, is not about the command", () => {
+  const blocks = atPrompt();
+  blocks.submit(run, at(5));
+  blocks.mark({ kind: "prompt_start", exitCode: 130, cwd: "/home" }, at(20));
+  blocks.mark({ kind: "prompt_end" }, at(22));
+
+  const begun = blocks.mark({ kind: "command_start" }, at(30));
+
+  expect(begun).toEqual([{ type: "begin", run, begin: at(30) }]);
+  expect([blocks.isUnbegun, blocks.awaitsKernel, blocks.confirm(at(31))]).toEqual([false, false, []]);
+  blocks.mark({ kind: "command_done", exitCode: 3 }, at(40));
+  blocks.mark({ kind: "prompt_end" }, at(42));
+  expect(blocks.confirm(at(42))).toMatchObject([{ type: "end", outcome: { exitCode: 3 } }, { type: "prompt" }]);
+});
+
+test("[PTY-22] one that is overdue counts as begun, and the prompt of before still doesn't end it", () => {
+  const blocks = atPrompt();
+  blocks.submit(run, at(5));
+  blocks.mark({ kind: "prompt_start", exitCode: 130, cwd: "/home" }, at(20));
+  blocks.mark({ kind: "prompt_end" }, at(22));
+
+  expect(blocks.overdue()).toEqual([{ type: "begin", run, begin: at(5) }]);
+  expect(blocks.isUnbegun).toBe(true);
+  expect(blocks.mark({ kind: "command_start" }, at(30))).toEqual([]);
+  expect([blocks.isUnbegun, blocks.awaitsKernel]).toEqual([false, false]);
 });
 
 test("[PTY-22] a block begins where the shell says that it starts the command", () => {
@@ -118,6 +163,19 @@ test("[PTY-25] without marks the kernel alone ends a block, without an exit code
     ended({ outcome: { cwd: "/srv" }, integration: "kernel" }),
     { type: "prompt", outcome: { cwd: "/srv" }, integration: "kernel", blockId: "b1" },
   ]);
+});
+
+test("[PTY-23, PTY-25] the kernel that is first to see the prompt ends a block where the shell said, with its code", () => {
+  const blocks = running();
+  blocks.mark({ kind: "command_done", exitCode: 3, cwd: "/srv" }, at(20));
+  blocks.mark({ kind: "prompt_start", cwd: "/srv", exitCode: 3 }, at(20));
+
+  const facts = blocks.kernelPrompt(at(39), "/srv");
+  const late = blocks.mark({ kind: "prompt_end" }, at(39));
+
+  const outcome = { exitCode: 3, cwd: "/srv" };
+  expect(facts).toEqual([ended({ outcome }), { type: "prompt", outcome, integration: "marks", blockId: "b1" }]);
+  expect([late, blocks.awaitsKernel, blocks.refusal]).toEqual([[], false, undefined]);
 });
 
 test("[PTY-25] a submission without any mark is a whole block by the kernel", () => {

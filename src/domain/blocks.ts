@@ -68,6 +68,9 @@ export class ShellBlocks {
   #done: (Outcome & { readonly place: Place }) | undefined;
   #promptShown = false;
   #canceled = false;
+  #isHalfAhead = false;
+  /** The shell has said that it begins what was submitted. */
+  #isBegun = false;
 
   get mode(): Mode {
     const run = this.run;
@@ -78,6 +81,11 @@ export class ShellBlocks {
   /** The shell has begun a command and not said that it is over. */
   get hasBegun(): boolean {
     return this.#phase.name === "running" && this.#done === undefined;
+  }
+
+  /** It was typed, and the shell, which would say so, has not begun it: a prompt that it shows may be the one before. */
+  get isUnbegun(): boolean {
+    return this.run !== undefined && !this.#isBegun && this.#integration === "marks";
   }
 
   get run(): BlockRun | undefined {
@@ -125,6 +133,7 @@ export class ShellBlocks {
   submit(run: BlockRun, begin: Place): readonly BlockFact[] {
     this.#seq = run.seq;
     this.#canceled = false;
+    this.#isBegun = false;
     this.#done = undefined;
     this.#promptShown = false;
     this.#phase = { name: "submitted", run, begin };
@@ -142,8 +151,9 @@ export class ShellBlocks {
     this.#canceled = true;
   }
 
-  /** Input went to the terminal. `entered`: it may have ended a line. */
-  touch(entered: boolean): void {
+  /** Input went to the terminal. `entered`: it may have ended a line. `isHalf`: its last line lies in the kernel, unread. */
+  touch({ entered, isHalf }: { readonly entered: boolean; readonly isHalf: boolean }): void {
+    this.#isHalfAhead = isHalf;
     if (this.#phase.name !== "prompt") return;
     this.#phase = { name: "prompt", touched: true, entered: this.#phase.entered || entered };
   }
@@ -151,11 +161,13 @@ export class ShellBlocks {
   mark(mark: Mark, place: Place): readonly BlockFact[] {
     switch (mark.kind) {
       case "prompt_start":
-        return this.#isNewPrompt(mark) ? this.#finished({ exitCode: mark.exitCode, cwd: mark.cwd, place }) : [];
+        if (this.#isNewPrompt(mark)) this.#finished({ exitCode: mark.exitCode, cwd: mark.cwd, place });
+        return [];
       case "command_start":
-        return this.#started(place);
+        return this.#begun(place);
       case "command_done":
-        return this.#finished({ exitCode: mark.exitCode, cwd: mark.cwd, place });
+        this.#finished({ exitCode: mark.exitCode, cwd: mark.cwd, place });
+        return [];
       case "prompt_end":
         this.#promptShown ||= this.#done !== undefined || this.#phase.name === "starting";
         return [];
@@ -165,7 +177,7 @@ export class ShellBlocks {
   /** The kernel says that the shell is blocked at its prompt, while the marks say so too. */
   confirm(place: Place): readonly BlockFact[] {
     if (!this.awaitsKernel) return [];
-    return this.#atPrompt("marks", this.#done ?? {}, this.#done?.place ?? place);
+    return [...this.#begunAtLeast(), ...this.#atPrompt("marks", this.#done ?? {}, this.#done?.place ?? place)];
   }
 
   /** The kernel alone, at a quiet point, with all input read. */
@@ -179,7 +191,10 @@ export class ShellBlocks {
       case "submitted":
         return [...this.#started(this.#phase.begin), ...this.#atPrompt("kernel", { cwd }, place)];
       case "starting":
+        return this.#atPrompt("kernel", { cwd }, place);
       case "running":
+        // The shell has said where the command ended; only the end of its prompt is still on its way.
+        if (this.#isBegun && this.#done !== undefined) return this.#atPrompt("marks", this.#done, this.#done.place);
         return this.#atPrompt("kernel", { cwd }, place);
     }
   }
@@ -201,6 +216,16 @@ export class ShellBlocks {
     return facts;
   }
 
+  #begun(place: Place): readonly BlockFact[] {
+    if (this.isUnbegun) {
+      // What it said since the command was typed was about the one before.
+      this.#done = undefined;
+      this.#promptShown = false;
+    }
+    this.#isBegun = true;
+    return this.#started(place);
+  }
+
   #started(place: Place): readonly BlockFact[] {
     const phase = this.#phase;
     if (phase.name === "gone") return [];
@@ -214,11 +239,9 @@ export class ShellBlocks {
     return facts;
   }
 
-  #finished(done: Outcome & { readonly place: Place }): readonly BlockFact[] {
-    const facts = this.#begunAtLeast();
+  #finished(done: Outcome & { readonly place: Place }): void {
     this.#done = done;
     this.#promptShown = false;
-    return facts;
   }
 
   /**
@@ -243,7 +266,9 @@ export class ShellBlocks {
     this.#done = undefined;
     this.#promptShown = false;
     const blockId = this.run?.blockId;
-    this.#phase = { name: "prompt", touched: false, entered: false };
+    // What the program left unread stands at the prompt by now.
+    this.#phase = { name: "prompt", touched: this.#isHalfAhead, entered: false };
+    this.#isHalfAhead = false;
     return [...ends, { type: "prompt", outcome: { exitCode, cwd: this.#cwd }, integration, blockId }];
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Actor } from "./actor.ts";
 import { type ControlCommand, decideControl } from "./control.ts";
+import { applyControl } from "./control-record.ts";
 import { type ControlState, isInteractive } from "./control-state.ts";
 import {
   acquired,
@@ -21,18 +22,13 @@ import {
   OVER,
   paused,
   point,
+  refusal,
   stopped,
 } from "./control-states.contract.ts";
 
 const HOST: Actor = { kind: "host", id: "here" };
 const take = { type: "take", by: ANN } as const;
 const request = { type: "request", by: BOT, reason: "to deploy" } as const;
-/** What is refused changes nothing. */
-function refusal(state: ControlState, command: ControlCommand): string | undefined {
-  const outcome = decideControl(state, command, LIVE);
-  if (outcome.refusal !== undefined) expect([outcome.state, outcome.facts]).toEqual([state, []]);
-  return outcome.refusal;
-}
 
 describe("getting control", () => {
   test.each([
@@ -100,13 +96,18 @@ describe("getting control", () => {
 
     expect(decideControl(granted, { type: "renew", by: BOT }, later).state).toEqual({
       ...granted,
-      lease: { seconds: 30, endsAt: AT + 50_000, by: "ann" },
+      lease: { seconds: 30, granted: 30, endsAt: AT + 50_000, by: "ann" },
     });
-    expect(decideControl(granted, { type: "renew", by: BOT, leaseSeconds: 5 }, later).state.lease).toEqual({
-      seconds: 5,
-      endsAt: AT + 25_000,
-      by: "ann",
-    });
+    const renewed = decideControl(granted, { type: "renew", by: BOT, leaseSeconds: 5 }, later).state;
+    expect(renewed.lease).toEqual({ seconds: 5, granted: 30, endsAt: AT + 25_000, by: "ann" });
+  });
+
+  test("[CTL-3, CTL-10] a renewal that asks for nothing is as granted, also after one that asked, and after a replay", () => {
+    const { state, facts } = decideControl(granted, { type: "renew", by: BOT, leaseSeconds: 5 }, LIVE);
+    const folded = applyControl(granted, { ...facts[0]!, source: BOT });
+
+    expect(folded).toEqual(state);
+    expect(after(folded!, { type: "renew", by: BOT }).lease?.seconds).toBe(30);
   });
 
   test.each<{ what: string; state: ControlState; by?: Actor; epoch?: number; code: string }>([
@@ -134,6 +135,8 @@ describe("getting control", () => {
     expect(waiting).toEqual({ ...attended, request: { agentId: "bot", reason: "to deploy", at: AT } });
     expect(after(waiting, grant)).toMatchObject({ mode: "AGENT", request: null });
     expect(after(waiting, { type: "decline", by: ANN })).toEqual(attended);
+    expect(after(waiting, { type: "decline", by: ANN, agentId: "somebody else" })).toEqual(waiting);
+    expect(after(waiting, { type: "decline", by: ANN, agentId: waiting.request?.agentId })).toEqual(attended);
     expect(after(stopped, request)).toEqual({ ...stopped, request: waiting.request });
   });
 });
@@ -169,6 +172,18 @@ describe("losing control", () => {
 
     expect(state).toEqual({ ...acquired, attended: true, intent: "SAFE_INTERRUPT" });
     expect(after(state, act(BOT))).toMatchObject({ mode: "USER", holder: null, agentStatus: "PAUSED", held: true });
+  });
+
+  test("[APR-14] an interrupt pauses the agent at its next step, and takes nothing from a stop or a person's pause", () => {
+    const interrupt = { type: "interrupt", cause: "approval_violated" } as const;
+    const { state, facts } = decideControl(acquired, interrupt, LIVE);
+    const asksForPause = after(acquired, intent("SAFE_INTERRUPT"));
+
+    expect(facts.map(({ type, payload }) => [type, payload["cause"]])).toEqual([["intent", "approval_violated"]]);
+    expect(state).toEqual({ ...acquired, intent: "SAFE_INTERRUPT" });
+    expect(after(state, act(BOT))).toMatchObject({ mode: "USER", holder: null, agentStatus: "PAUSED" });
+    expect(after(stopped, interrupt)).toEqual(stopped);
+    expect(after(asksForPause, interrupt)).toEqual(asksForPause);
   });
 
   test("[CTL-19] a viewer's loss grants nothing", () => {

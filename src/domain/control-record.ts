@@ -26,6 +26,7 @@ export function describeControl(state: ControlState): JsonObject {
     reason,
     holder: holder === null ? null : { ...holder },
     lease_seconds: lease?.seconds ?? null,
+    granted_seconds: lease?.granted ?? null,
     lease_expiry: lease === null ? null : instantText(lease.endsAt),
     granted_by: lease?.by ?? null,
     user_intent: intent,
@@ -102,10 +103,11 @@ function actorOf(value: unknown): Actor | null {
 }
 
 function leaseOf(payload: JsonObject): Lease | null {
-  const { lease_seconds: seconds, lease_expiry: expiry, granted_by: by } = payload;
+  const { lease_seconds: seconds, granted_seconds: granted, lease_expiry: expiry, granted_by: by } = payload;
   const endsAt = instantOf(textOf(expiry) ?? "");
   if (typeof seconds !== "number" || Number.isNaN(endsAt) || typeof by !== "string") return null;
-  return { seconds, endsAt, by };
+  // Events of before say only how long it is now.
+  return { seconds, granted: typeof granted === "number" ? granted : seconds, endsAt, by };
 }
 
 function requestOf(value: unknown): ControlState["request"] {

@@ -9,6 +9,15 @@ export type AgentStatus = (typeof AGENT_STATUSES)[number];
 export const SAFE_POINT_ACTIONS = ["CONTINUE", "PAUSE", "STOP"] as const;
 export type SafePointAction = (typeof SAFE_POINT_ACTIONS)[number];
 
+/** Why somebody may not act, or not change control. */
+export type ControlRefusal =
+  | "control_refused"
+  | "lease_expired"
+  | "stale_epoch"
+  | "stopped"
+  | "paused"
+  | "invalid_transition";
+
 export const HANDOFF_REASONS = [
   "granted",
   "taken",
@@ -45,7 +54,14 @@ export type ControlState = {
 };
 
 /** Times are epoch milliseconds for people; whether it is live is the gate's clock to say. */
-export type Lease = { readonly seconds: number; readonly endsAt: number; readonly by: string };
+export type Lease = {
+  /** Since it was last renewed. */
+  readonly seconds: number;
+  /** By the person: what a renewal is for that asks for nothing else. */
+  readonly granted: number;
+  readonly endsAt: number;
+  readonly by: string;
+};
 
 export function initialControl(attended: boolean): ControlState {
   return {

@@ -1,7 +1,8 @@
 /** People, agents and the states they bring about, for the tests of the control machine. */
+import { expect } from "vitest";
 import type { Actor } from "./actor.ts";
 import { type ControlCommand, decideControl, type Moment } from "./control.ts";
-import { type ControlState, initialControl } from "./control-state.ts";
+import { type ControlState, initialControl, type ControlRefusal } from "./control-state.ts";
 
 export const ANN: Actor = { kind: "person", id: "ann" };
 export const BEN: Actor = { kind: "person", id: "ben" };
@@ -22,6 +23,13 @@ export const point = (by: Actor): ControlCommand => ({ type: "safe_point", by, s
 
 export function after(state: ControlState, ...commands: readonly ControlCommand[]): ControlState {
   return commands.reduce((known, command) => decideControl(known, command, LIVE).state, state);
+}
+
+/** What is refused changes nothing; a lease that is over ends all the same. */
+export function refusal(state: ControlState, command: ControlCommand, moment = LIVE): ControlRefusal | undefined {
+  const outcome = decideControl(state, command, moment);
+  if (outcome.refusal !== undefined && moment.leaseLive) expect([outcome.state, outcome.facts]).toEqual([state, []]);
+  return outcome.refusal;
 }
 
 export const free = initialControl(false);

@@ -6,6 +6,7 @@ import type { Actor } from "./actor.ts";
 import { describeControl } from "./control-record.ts";
 import {
   type AgentStatus,
+  type ControlRefusal,
   type ControlState,
   type HandoffReason,
   type Intent,
@@ -36,7 +37,8 @@ export type ControlCommand =
   | { readonly type: "take"; readonly by: Actor }
   | { readonly type: "release"; readonly by: Actor; readonly note?: string | undefined }
   | { readonly type: "request"; readonly by: Actor; readonly reason: string }
-  | { readonly type: "decline"; readonly by: Actor }
+  /** `agentId`: of whose request; absent: of whichever stands. */
+  | { readonly type: "decline"; readonly by: Actor; readonly agentId?: string | undefined }
   | { readonly type: "intent"; readonly by: Actor; readonly intent: Intent }
   | {
       readonly type: "safe_point";
@@ -47,17 +49,11 @@ export type ControlCommand =
   /** The stop is done. */
   | { readonly type: "stopped"; readonly receipt: JsonObject }
   | { readonly type: "expire" }
+  /** Something happened after which the agent is not to begin another step. */
+  | { readonly type: "interrupt"; readonly cause: string }
   | { readonly type: "attended"; readonly attended: boolean; readonly instead?: "safe_interrupt" | undefined }
   /** A hub has come that knows nothing of what went before, or something else. */
   | { readonly type: "reconnect"; readonly knownEpoch?: number | undefined; readonly mayAcquire?: boolean | undefined };
-
-export type ControlRefusal =
-  | "control_refused"
-  | "lease_expired"
-  | "stale_epoch"
-  | "stopped"
-  | "paused"
-  | "invalid_transition";
 
 export type ControlFact = {
   readonly type: "control_handoff" | "intent" | "safe_point" | "receipt";
@@ -112,13 +108,16 @@ function decideLive(
     case "request":
       return request(state, command, moment);
     case "decline":
-      return decline(state, command.by);
+      return decline(state, command.by, command.agentId);
     case "intent":
       return setIntent(state, command);
     case "safe_point":
       return safePoint(state, command, moment);
     case "stopped":
       return stopped(state, command.receipt);
+    case "interrupt":
+      // A stop is more than that, and whoever asked for a pause gets control by it.
+      return state.intent === "WAIT" ? safeInterrupt(state, command.cause) : unchanged(state);
     case "attended":
       return attend(state, command);
     case "reconnect":
@@ -177,7 +176,8 @@ function mayDrive(state: ControlState, by: Actor, { mayAcquire }: Moment): boole
   return mayAcquire && !isInteractive(state) && state.agentStatus !== "PAUSED";
 }
 
-function whyNot(state: ControlState): ControlRefusal {
+/** Why an agent that may not act may not. */
+export function whyNot(state: ControlState): ControlRefusal {
   if (state.intent === "STOP_NOW") return "stopped";
   if (state.agentStatus === "PAUSED") return "paused";
   return state.reason === "lease_expired" ? "lease_expired" : "control_refused";
@@ -207,7 +207,7 @@ function grant(
     ...state,
     mode: "AGENT",
     holder: agentId === null ? null : { kind: "agent", id: agentId },
-    lease: { seconds, endsAt: at + seconds * 1000, by: by.id },
+    lease: { seconds, granted: seconds, endsAt: at + seconds * 1000, by: by.id },
     intent: "WAIT",
     agentStatus: "IDLE",
     held: true,
@@ -229,7 +229,7 @@ function renew(
     return { ...unchanged(state), refusal: whyNot(state) };
   if (state.intent !== "WAIT") return { ...unchanged(state), refusal: "paused" };
   if (state.lease === null) return unchanged(state);
-  const seconds = leaseSeconds ?? state.lease.seconds;
+  const seconds = leaseSeconds ?? state.lease.granted;
   const lease = { ...state.lease, seconds, endsAt: at + seconds * 1000 };
   return change({ ...state, lease }, { type: "control_handoff", by, payload: { change: "renewed" } });
 }
@@ -245,7 +245,7 @@ function release(state: ControlState, command: Extract<ControlCommand, { type: "
   const { by, note = null } = command;
   const isHolder = state.mode === "AGENT" && state.holder?.kind === by.kind && state.holder.id === by.id;
   if (by.kind !== "person" && !isHolder) return { ...unchanged(state), refusal: whyNot(state) };
-  const { held, agentStatus, request: asked, intent, interruptedBy } = state;
+  const { held, agentStatus, intent, interruptedBy } = state;
   const byPerson = by.kind === "person";
   const next: ControlState = {
     ...state,
@@ -256,7 +256,6 @@ function release(state: ControlState, command: Extract<ControlCommand, { type: "
     intent: byPerson ? "WAIT" : intent,
     interruptedBy: byPerson ? null : interruptedBy,
     agentStatus: byPerson || agentStatus === "RUNNING" ? "IDLE" : agentStatus,
-    request: asked,
     note: byPerson ? note : state.note,
   };
   return newHolder(next, { reason: "released", by, ...(byPerson || note === null ? {} : { note }) });
@@ -280,10 +279,11 @@ function request(
   );
 }
 
-function decline(state: ControlState, by: Actor): ControlOutcome {
+function decline(state: ControlState, by: Actor, meant: string | undefined): ControlOutcome {
   if (by.kind !== "person") return { ...unchanged(state), refusal: "control_refused" };
-  if (state.request === null) return unchanged(state);
-  const { agentId } = state.request;
+  const agentId = state.request?.agentId;
+  // Another agent may have asked while the person read: nobody has said no to that one.
+  if (agentId === undefined || (meant ?? agentId) !== agentId) return unchanged(state);
   return change(
     { ...state, request: null },
     { type: "control_handoff", by, payload: { change: "declined", agent_id: agentId } },
@@ -334,10 +334,7 @@ function attend(
   if (!attended || !drivesByItself) {
     return change(next, { type: "control_handoff", by: GATE, payload: { change: attended ? "attended" : "left" } });
   }
-  if (instead === "safe_interrupt") {
-    const intent = "SAFE_INTERRUPT";
-    return change({ ...next, intent }, { type: "intent", by: GATE, payload: { intent, cause: "viewer_attached" } });
-  }
+  if (instead === "safe_interrupt") return safeInterrupt(next, "viewer_attached");
   return handOver(next, {
     reason: "viewer_attached",
     by: GATE,
@@ -345,6 +342,11 @@ function attend(
     status: statusAfterLoss(next),
     held: next.held,
   });
+}
+
+function safeInterrupt(state: ControlState, cause: string): ControlOutcome {
+  const intent = "SAFE_INTERRUPT";
+  return change({ ...state, intent }, { type: "intent", by: GATE, payload: { intent, cause } });
 }
 
 function reconnect(state: ControlState, knownEpoch: number | undefined): ControlOutcome {

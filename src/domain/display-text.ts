@@ -86,7 +86,7 @@ function fitting(cells: readonly string[], bytes: number): number {
   return over < 0 ? cells.length : over;
 }
 
-function utf8Length(text: string): number {
+export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);

@@ -9,7 +9,7 @@ export type JsonObject = { readonly [key: string]: Json | undefined };
 
 /** The stream of things that belong to no session: tokens, approvals without a session. */
 export const HUB_STREAM = "00000000-0000-0000-0000-000000000000";
-/** The stream of workspace settings, which retention never shortens. */
+/** The stream of workspaces and hosts, which retention never shortens. */
 export const WORKSPACE_STREAM = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /**
@@ -35,16 +35,24 @@ const RETENTION = {
   input: "activity",
   resize: "activity",
   plan: "activity",
+  prompt_request: "activity",
+  prompt_decision: "activity",
   chat: "activity",
+  host_link: "activity",
   status: "audit",
   control_handoff: "audit",
   approval_request: "audit",
   approval_decision: "audit",
+  approval_consumed: "audit",
+  approval_violated: "audit",
   intent: "audit",
   safe_point: "audit",
   receipt: "audit",
   workspace: "housekeeping",
   token: "housekeeping",
+  conversation: "housekeeping",
+  channel: "housekeeping",
+  host: "housekeeping",
 } as const satisfies Record<string, RetentionClass>;
 
 export type EventType = keyof typeof RETENTION;

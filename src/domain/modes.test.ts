@@ -154,6 +154,15 @@ describe("any chunking gives the same answer", () => {
   });
 });
 
+test("[SCR-5] a character that a chunk's end divides ends a sequence, whatever follows it", () => {
+  const scanner = new ModeScanner(tools);
+
+  scanner.push(Buffer.from([0x1b, 0x5b, 0xc2]));
+  scanner.push(Buffer.from([0xa7, 0x05]));
+
+  expect(scanner.partial).toEqual(new Uint8Array());
+});
+
 test("[SCR-6] the unfinished sequence is known, without the controls that already acted in it", () => {
   const scanner = new ModeScanner(tools);
 

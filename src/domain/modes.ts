@@ -271,7 +271,8 @@ export class ModeScanner {
 
   /** The unfinished sequence up to `end`, without its two bytes of introduction. */
   #body(bytes: Uint8Array, end: number): string {
-    const to = Math.min(end, this.#from + PARTIAL_MAX);
+    // A character's lead may have been the last byte of the chunk before.
+    const to = Math.max(0, Math.min(end, this.#from + PARTIAL_MAX));
     if (this.#earlier.length > 0) {
       return String.fromCharCode(...withoutControls([...this.#earlier, ...bytes.subarray(this.#from, to)]).slice(2));
     }

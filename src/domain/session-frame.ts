@@ -30,9 +30,11 @@ export type SessionFrame =
       readonly reason: string;
       readonly exitCode?: number;
       readonly signal?: string;
+      /** Of a command without a terminal. */
+      readonly plain?: boolean;
     });
 
 export type Size = { readonly cols: number; readonly rows: number };
 
-/** Why an input goes in: `drive` is unsolicited, `assist` answers a named prompt, `reply` is our emulator's. */
-export type InputClass = "drive" | "assist" | "reply";
+/** Why an input goes in: `drive` is unsolicited, `assist` answers a named prompt. */
+export type InputClass = "drive" | "assist";

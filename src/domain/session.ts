@@ -22,6 +22,10 @@ export const OLDER_STATUS_NAMES = {
   errored: "closed",
 } as const satisfies Record<string, SessionStatus>;
 
+/** A session for one command: on a terminal of its own, or without one. */
+export const COMMAND_FORMS = ["interactive", "plain"] as const;
+export type CommandForm = (typeof COMMAND_FORMS)[number];
+
 /** What a session is from its first event on. */
 export type SessionBirth = {
   readonly sessionId: string;
@@ -39,6 +43,8 @@ export type SessionBirth = {
   readonly title: string;
   /** Of a fresh shell: beside which session it was opened. */
   readonly besideSessionId?: string;
+  /** It is for one command alone and ends with it. Absent: it has a shell. */
+  readonly command?: CommandForm;
 };
 
 export type Session = SessionBirth & {

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../../test/support/eventually.ts";
+import { HubMessage } from "../protocol/link.ts";
 import { ANN, BOT, closeServices, OpenedTerminal } from "../../test/support/terminal.ts";
 
 afterAll(closeServices);
@@ -31,15 +32,31 @@ test("[PTY-15] a refusal is repeated too", async () => {
   await expect(terminal.ask(input, "x", number)).rejects.toMatchObject({ code: "shell_idle" });
 });
 
+test("[CTL-14, PTY-15] a person's input that an idle shell doesn't get takes control from nobody", async () => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.block("true");
+  const { epoch } = terminal;
+  const input = { type: "SEND_INPUT", by: ANN, class: "drive", not_at_shell: true } as const;
+  const number = terminal.nextNumber;
+
+  await expect(terminal.ask(input, "ls\r", number)).rejects.toMatchObject({ code: "shell_idle" });
+  await terminal.run("cat");
+  await expect(terminal.ask(input, "ls\r", number)).rejects.toMatchObject({ code: "shell_idle" });
+  expect(terminal.epoch).toBe(epoch);
+  await terminal.ask(input, "in\r");
+
+  expect(terminal.epoch).toBe(epoch + 1);
+});
+
 test("[PTY-15] a number that was overtaken is taken; one that may have been forgotten is not", async () => {
   const terminal = await OpenedTerminal.open();
   await terminal.run("cat");
-  const reply = { type: "SEND_INPUT", by: ANN, class: "reply" } as const;
-  await terminal.ask(reply, "", 50);
-  await terminal.ask(reply, "", 49);
-  for (let number = 51; number < 1051; number += 1) await terminal.ask(reply, "", number);
+  const nothing = { type: "SEND_INPUT", by: ANN, class: "drive" } as const;
+  await terminal.ask(nothing, "", 50);
+  await terminal.ask(nothing, "", 49);
+  for (let number = 51; number < 1051; number += 1) await terminal.ask(nothing, "", number);
 
-  await expect(terminal.ask(reply, "", 48)).rejects.toMatchObject({ code: "unknown_outcome" });
+  await expect(terminal.ask(nothing, "", 48)).rejects.toMatchObject({ code: "unknown_outcome" });
 });
 
 test("[PTY-16] input of another epoch is refused", async () => {
@@ -61,6 +78,18 @@ test("[PTY-16] a grant is installed only over the epoch that is expected", async
 
   expect((await ask(1)).fields).toMatchObject({ epoch: 2, control_mode: "AGENT" });
   await expect(ask(1)).rejects.toMatchObject({ code: "stale_epoch" });
+});
+
+test("[RML-11, CTL-1] until when a lease lasts is told by the clock of whoever granted it", async () => {
+  const terminal = await OpenedTerminal.open();
+  const at = Date.parse("2031-01-01T00:00:00.000Z");
+  const grant = { type: "grant", by: ANN as { kind: "person"; id: string }, agentId: "bot", leaseSeconds: 60 } as const;
+
+  const { fields } = await terminal.ask({ type: "CONTROL", command: { ...grant, attend: true }, at });
+
+  expect(fields["lease_expiry"]).toBe("2031-01-01T00:01:00.000Z");
+  const renewed = await terminal.ask({ type: "CONTROL", command: { type: "renew", by: BOT }, at: at + 5_000 });
+  expect(renewed.fields["lease_expiry"]).toBe("2031-01-01T00:01:05.000Z");
 });
 
 test("[PTY-17] an input is recorded with who, how much and, where the terminal shows it, what", async () => {
@@ -92,14 +121,11 @@ test.each([
   expect(terminal.events("input")[0]?.payload).not.toHaveProperty("text");
 });
 
-test("[PTY-18] an emulator's reply is no input", async () => {
-  const terminal = await OpenedTerminal.open();
-  await terminal.run("cat");
+test("[PTY-18] nobody on the link can call what they type a reply, which nobody would judge or record", () => {
+  const input = { type: "SEND_INPUT", id: 1, session_id: crypto.randomUUID(), by: ANN, number: 1 } as const;
+  const parsed = (called: string) => HubMessage.safeParse({ ...input, class: called }).success;
 
-  await terminal.ask({ type: "SEND_INPUT", by: { kind: "host", id: "here" }, class: "reply" }, "reply\r");
-
-  await terminal.text("reply\r\nreply");
-  expect(terminal.events("input")).toEqual([]);
+  expect([parsed("drive"), parsed("assist"), parsed("reply")]).toEqual([true, true, false]);
 });
 
 test("[PTY-18] a program's question to the terminal is answered once", async () => {

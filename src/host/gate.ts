@@ -24,6 +24,10 @@ export type GatedInput = {
   readonly secret?: boolean | undefined;
 };
 
+/** `reply`: what a terminal says by itself. */
+type TakenAs = InputClass | "reply";
+type TakenInput = Omit<GatedInput, "class"> & { readonly class: TakenAs };
+
 /** What the gate asks and tells of the device behind it. */
 export interface GateDevice {
   /** Once `covered` says no, what the device has not taken yet is dropped. */
@@ -115,6 +119,9 @@ export class Gate {
   }
 
   input(claim: Claim, asked: GatedInput): Promise<Admitted> {
+    // Whoever is sure to be refused takes the stick from nobody.
+    if (claim.by.kind === "person" && asked.notAtShell === true && this.#device.atShell)
+      return this.take(claim, () => Promise.reject(new AppError("shell_idle")), false);
     const input = { ...asked, class: this.#classOf(asked, claim) };
     const drives = input.class === "drive";
     const act = async (recheck: () => void): Promise<Begun<Admitted>> => {
@@ -139,16 +146,14 @@ export class Gate {
   }
 
   /** Only a person's answer to a named prompt assists; what a person's terminal says by itself is nobody's input. */
-  #classOf(input: GatedInput, { by }: Claim): InputClass {
+  #classOf(input: GatedInput, { by }: Claim): TakenAs {
     // Whatever an agent calls its input, it needs the stick for it.
-    if (by.kind === "agent") return "drive";
-    if (input.class === "reply") return "reply";
     if (by.kind !== "person") return "drive";
     if (isFocusReport(input.bytes) && this.#device.modes().focus) return "reply";
     return input.class === "assist" && input.ifPrompt !== undefined ? "assist" : "drive";
   }
 
-  #admit(claim: Claim, input: GatedInput): Admitted {
+  #admit(claim: Claim, input: TakenInput): Admitted {
     if (input.class === "reply") {
       this.reply(input.bytes);
       return { position: 0, cursor: this.#device.cursor, bytes: input.bytes.length, waiting: this.#device.waiting };
@@ -164,7 +169,7 @@ export class Gate {
     return { position, cursor, bytes: input.bytes.length, waiting: this.#device.waiting };
   }
 
-  async #check(input: GatedInput): Promise<void> {
+  async #check(input: TakenInput): Promise<void> {
     if (this.#device.waiting + input.bytes.length > WAITING_MAX) {
       throw new AppError("limit_reached", {
         detail: "The program does not read its input",

@@ -4,18 +4,17 @@
  * Rules in docs/spec/host.md.
  */
 import { mkdir, rm } from "node:fs/promises";
-import type { Socket } from "node:net";
 import { join } from "node:path";
 import type { Logger } from "../lib/logger.ts";
 import { AppError } from "../protocol/errors.ts";
-import type { GuardAbility, HubRequest } from "../protocol/link.ts";
+import type { GuardAbility, HostFacts, HubRequest } from "../protocol/link.ts";
 import type { OpenSession, Reply, SessionRequest, StartMessage } from "./hosted-session.ts";
 import { CarriedSession } from "./link/carried-session.ts";
 import { FrameSender } from "./link/frame-sender.ts";
 import type { HubConnection } from "./link/hub-connection.ts";
 import { isBelow, isElsewhere } from "./link/ancestry.ts";
 import { takeInstanceLock } from "./link/instance-lock.ts";
-import { type AfterHello, LinkServer, type Peer } from "./link/link-server.ts";
+import { type AfterHello, HubSeat, type WayToHub } from "./link/hub-seat.ts";
 import { RequestParts } from "./link/request-parts.ts";
 import { orphans } from "./orphans.ts";
 import type { SpoolLimits } from "./spool.ts";
@@ -25,12 +24,14 @@ export type HostOptions = {
   readonly directory: string;
   readonly hostId: string;
   readonly openSession: OpenSession;
-  readonly peerOf: (socket: Socket) => Peer;
+  readonly way: WayToHub;
   readonly logger: Logger;
-  /** How long it stays without a session and without a hub. */
+  /** How long it stays without a session and without a hub; infinite: for ever. */
   readonly idleMs?: number | undefined;
   readonly spoolLimits?: SpoolLimits | undefined;
   readonly guard?: GuardAbility | undefined;
+  /** Told to hubs elsewhere. */
+  readonly facts?: HostFacts | undefined;
 };
 
 type Shutdown = Extract<HubRequest, { type: "SHUTDOWN" }>["when"];
@@ -46,7 +47,15 @@ export class Host {
   readonly #sessions = new Map<string, CarriedSession>();
   readonly #parts = new WeakMap<HubConnection, RequestParts>();
   readonly #ended = Promise.withResolvers<void>();
-  #server!: LinkServer;
+  readonly #seat = new HubSeat({
+    welcome: () => this.#introduction(),
+    listener: {
+      came: (data) => this.#hubCame(data),
+      left: () => this.#hubLeft(),
+      message: (message, body, from) => this.#receive(message, body, from),
+    },
+  });
+  #closeWay!: () => Promise<void>;
   #unlock!: () => void;
   #sender: FrameSender | undefined;
   #idle: NodeJS.Timeout | undefined;
@@ -63,18 +72,8 @@ export class Host {
     await mkdir(spools, { mode: 0o700 });
     const host = new Host(options);
     host.#unlock = unlock;
-    host.#server = await LinkServer.listen({
-      path: join(options.directory, "link.sock"),
-      peerOf: options.peerOf,
-      isInside: (pid) => isElsewhere(pid) || isBelow(pid, host.#processes()),
-      logger: options.logger,
-      welcome: () => host.#introduction(),
-      listener: {
-        came: (data) => host.#hubCame(data),
-        left: () => host.#hubLeft(),
-        message: (message, body, from) => host.#receive(message, body, from),
-      },
-    });
+    const isInside = (pid: number): boolean => isElsewhere(pid) || isBelow(pid, host.#processes());
+    host.#closeWay = await options.way(host.#seat, isInside);
     host.#considerIdle();
     return host;
   }
@@ -97,7 +96,7 @@ export class Host {
         session.handle({ type: "TERMINATE_CMD", id: 0, session_id: sessionId }, new Uint8Array(0)),
       );
       // Without a hub nobody will acknowledge their last words.
-      void Promise.allSettled(ends).then(() => (this.#server.hasHub ? undefined : this.#end()));
+      void Promise.allSettled(ends).then(() => (this.#seat.hasHub ? undefined : this.#end()));
       setTimeout(() => void this.#end(), count === 0 ? 0 : ENDING_MS).unref();
     }
     // After the answer to whoever asked.
@@ -106,14 +105,15 @@ export class Host {
   }
 
   #introduction() {
-    const { hostId: host_id, guard } = this.#options;
+    const { hostId: host_id, guard, facts } = this.#options;
     const sessions = [...this.#sessions.keys()];
-    return { host_id, pid: process.pid, instance: this.#instance, sessions, ...(guard === undefined ? {} : { guard }) };
+    const about = { ...(guard && { guard }), ...(facts && { facts }) };
+    return { host_id, pid: process.pid, instance: this.#instance, sessions, ...about };
   }
 
   /** Of the sessions: what each began with, and what those that ended left behind. */
   #processes(): ReadonlySet<number> {
-    return new Set([...[...this.#sessions.values()].flatMap((it) => it.processId ?? []), ...orphans()]);
+    return new Set([...[...this.#sessions.values()].flatMap((it) => it.processIds), ...orphans()]);
   }
 
   #hubCame(data: HubConnection): void {
@@ -143,7 +143,9 @@ export class Host {
 
   /** Up to the session's own turn nothing here waits, so that requests stay in the order in which they came. */
   async #answer(part: HubRequest, bytes: Uint8Array, from: HubConnection): Promise<Reply | undefined> {
-    const parts = this.#parts.get(from) ?? new RequestParts();
+    const detail = "Too many requests are unfinished.";
+    const flooded = (): void => from.end({ type: "ERROR", code: "framing", detail });
+    const parts = this.#parts.get(from) ?? new RequestParts(flooded);
     this.#parts.set(from, parts);
     const whole = parts.add(part, bytes);
     if (whole === undefined) return undefined;
@@ -213,7 +215,7 @@ export class Host {
     clearTimeout(this.#idle);
     if (this.#sessions.size > 0) return;
     if (this.#draining) void this.#end();
-    else if (!this.#server.hasHub) {
+    else if (!this.#seat.hasHub && this.#options.idleMs !== Number.POSITIVE_INFINITY) {
       this.#idle = setTimeout(() => void this.#end(), this.#options.idleMs ?? IDLE_MS);
     }
   }
@@ -224,7 +226,7 @@ export class Host {
     clearTimeout(this.#idle);
     for (const session of this.#sessions.values()) session.close();
     this.#sessions.clear();
-    await this.#server.close().catch(() => undefined);
+    await this.#closeWay().catch(() => undefined);
     this.#unlock();
     this.#ended.resolve();
   }

@@ -17,8 +17,8 @@ export type Reply = { readonly fields: JsonObject; readonly body?: Uint8Array };
 
 export interface HostedSession {
   readonly sessionId: string;
-  /** What all its processes descend from, if it has any. */
-  readonly processId?: number | undefined;
+  /** What all its processes descend from, its program first; none if it has ended. */
+  readonly processIds?: readonly number[] | undefined;
   /** Throws an `AppError` to refuse. */
   handle(request: SessionRequest, body: Uint8Array): Promise<Reply>;
   /** Reads no more output until `resume`: the program blocks, nothing is dropped. */

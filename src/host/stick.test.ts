@@ -197,8 +197,8 @@ describe("what is covered", () => {
     bench.stick.command({ type: "take", by: ANN });
     const claim = { by: BOT, epoch: bench.stick.epoch };
 
-    for (const [number, as] of (["drive", "assist", "reply"] as const).entries()) {
-      const input = { bytes: Buffer.from("x"), class: as };
+    for (const [number, as] of (["drive", "assist"] as const).entries()) {
+      const input = { bytes: Buffer.from("x"), class: as, ifPrompt: "p" };
       await expect(bench.gate.input({ ...claim, number: number + 1 }, input)).rejects.toMatchObject({
         code: "control_refused",
       });

@@ -7,12 +7,11 @@ import {
   type ControlCommand,
   type ControlFact,
   type ControlOutcome,
-  type ControlRefusal,
   decideControl,
   type Moment,
 } from "../domain/control.ts";
 import { applyControl, describeControl } from "../domain/control-record.ts";
-import { type ControlState, initialControl } from "../domain/control-state.ts";
+import { type ControlRefusal, type ControlState, initialControl } from "../domain/control-state.ts";
 import type { JsonObject } from "../domain/event.ts";
 import { AppError } from "../protocol/errors.ts";
 import { bounded } from "./terminal/periods.ts";
@@ -94,12 +93,13 @@ export class Stick {
     return false;
   }
 
-  command(command: ControlCommand | Rules): ControlOutcome {
+  /** `at`: the wall's time where it was asked, which another machine's may be minutes away from. */
+  command(command: ControlCommand | Rules, at = Date.now()): ControlOutcome {
     const before = this.#state;
     if (command.type === "rules" || command.type === "reconnect")
       this.#mayAcquire = command.mayAcquire ?? this.#mayAcquire;
     if (command.type === "rules") return { state: before, facts: [] };
-    const outcome = decideControl(before, command, this.#moment());
+    const outcome = decideControl(before, command, this.#moment(at));
     this.#state = outcome.state;
     if (outcome.state !== before) this.#changed(before, outcome.state);
     for (const fact of outcome.facts) this.#position = this.#options.tell(fact);
@@ -118,8 +118,8 @@ export class Stick {
     clearTimeout(this.#overdue);
   }
 
-  #moment(): Moment {
-    return { leaseLive: this.#leaseLive(), at: Date.now(), mayAcquire: this.#mayAcquire };
+  #moment(at = Date.now()): Moment {
+    return { leaseLive: this.#leaseLive(), at, mayAcquire: this.#mayAcquire };
   }
 
   #refuse(refusal: ControlRefusal): never {

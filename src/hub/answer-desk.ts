@@ -24,7 +24,7 @@ const NOTHING_DONE: ReadonlySet<ErrorCode> = new Set(["limit_reached", "kind_una
 
 export class AnswerDesk {
   readonly #store: AnswerStore;
-  /** Calls of this life of the hub: running, or answered with a secret. */
+  /** Calls of this life of the hub: running, or with an answer that only memory keeps. */
   readonly #here = new Map<string, { readonly inputHash: string; readonly outcome: Promise<Outcome> }>();
 
   constructor(store: AnswerStore) {
@@ -43,7 +43,7 @@ export class AnswerDesk {
     // A failure to store that it began is no outcome: the next try may act.
     outcome.catch(() => this.#here.delete(id));
     const settled = await outcome;
-    if (keyed.keep === "stored" || "problem" in settled) this.#here.delete(id);
+    if (keyed.keep === "stored" || isNothingDone(settled)) this.#here.delete(id);
     else if (this.#here.size > MAX_IN_MEMORY) this.#here.delete(this.#here.keys().next().value ?? "");
     return open(settled);
   }
@@ -60,7 +60,7 @@ export class AnswerDesk {
         throw error;
       },
     );
-    if ("problem" in outcome && NOTHING_DONE.has(outcome.problem.code)) {
+    if (isNothingDone(outcome)) {
       // Nothing was done and it may work later: the key is free again.
       await this.#store.forget(scope, key);
     } else if (keyed.keep === "stored") {
@@ -68,6 +68,10 @@ export class AnswerDesk {
     }
     return outcome;
   }
+}
+
+function isNothingDone(outcome: Outcome): boolean {
+  return "problem" in outcome && NOTHING_DONE.has(outcome.problem.code);
 }
 
 function recall(remembered: RememberedAnswer, keyed: Keyed): Outcome {

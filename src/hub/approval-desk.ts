@@ -5,11 +5,15 @@
 import type { Actor } from "../domain/actor.ts";
 import { SYSTEM } from "../domain/actor.ts";
 import {
+  type ActionOutcome,
   APPROVAL_TIMEOUT_MS,
   applyApproval,
+  APPROVAL_EVENTS,
   type Approval,
   type ApprovalVerdict,
   decideApproval,
+  isSettled,
+  mayConsume,
   type RiskLevel,
 } from "../domain/approval.ts";
 import { HUB_STREAM, type JsonObject, type StoredEvent } from "../domain/event.ts";
@@ -22,6 +26,7 @@ import type { ParsedInput } from "../protocol/operations.ts";
 import { follow, type Journal } from "./journal.ts";
 import type { Clock } from "./ports.ts";
 import type { SessionDesk } from "./session-desk.ts";
+import { woken } from "./woken.ts";
 import { DEFAULT_WORKSPACE, type WorkspaceDesk } from "./workspace-desk.ts";
 
 export type ApprovalDeskParts = {
@@ -36,13 +41,31 @@ export type ApprovalDeskParts = {
 };
 
 /** What the asking side settles where a rule asks. */
-export type AskTerms = { readonly rule: string; readonly riskLevel: RiskLevel };
+export type AskTerms = {
+  readonly rule: string;
+  readonly riskLevel: RiskLevel;
+  /** Of an action that is bound. Absent: the hash is over what is shown. */
+  readonly bound?: { readonly contextHash: string; readonly epoch: number } | undefined;
+  /** Where it was settled before. */
+  readonly requestId?: string | undefined;
+};
 
-/** What an approval of one rule brings about. */
+/** What some approvals bring about. */
 export type ApprovalEffect = {
+  readonly concerns: (approval: Approval) => boolean;
   /** Recorded with the decision, before anything is done; throws to refuse it. */
-  readonly result: (approval: Approval) => JsonObject;
+  readonly result?: (approval: Approval) => JsonObject;
+  /** Something else is to be approved in its place; throws to refuse that. Absent: it can't be edited. */
+  readonly edit?: (approval: Approval, command: string) => Promise<Edited>;
   readonly carryOut: (approval: Approval, by: Actor) => Promise<void>;
+};
+
+export type Edited = NonNullable<ApprovalVerdict["edit"]>;
+
+type Resolution = {
+  readonly status: "approved" | "rejected";
+  readonly reason?: string | undefined;
+  readonly edit?: { readonly command: string } | undefined;
 };
 
 const REQUESTED: AskTerms = { rule: "requested", riskLevel: "medium" };
@@ -60,7 +83,9 @@ export class ApprovalDesk {
   readonly #timers = new Map<string, Disposable>();
   readonly #rate: RateLimit;
   readonly #decided: string[] = [];
-  readonly #effects = new Map<string, ApprovalEffect>();
+  readonly #effects: ApprovalEffect[] = [];
+  readonly #waiting = new Set<() => void>();
+  readonly #endListeners: ((approval: Approval) => void)[] = [];
   #stopped = false;
   /** One request of an actor at a time: a limit that all of them pass at once is none. */
   readonly #asking = new Turns();
@@ -71,7 +96,7 @@ export class ApprovalDesk {
   }
 
   async start(): Promise<void> {
-    await follow(this.#parts.journal.log, ["approval_request", "approval_decision"], (event) => this.#fold(event));
+    await follow(this.#parts.journal.log, APPROVAL_EVENTS, (event) => this.#fold(event));
     this.#parts.journal.log.observe((events) => {
       for (const { type, payload, sessionId } of events) {
         if (type === "status" && payload.status === "closed") this.endIn(sessionId, "session_closed");
@@ -83,8 +108,12 @@ export class ApprovalDesk {
       // Its session may have ended while nobody was here to end the approval with it.
       if (approval.sessionId !== HUB_STREAM && !this.#parts.sessions.isOpen(approval.sessionId)) {
         this.endIn(approval.sessionId, "session_closed");
+      } else if (approval.epoch !== undefined) {
+        // The control under which it was asked ended with the hub that asked.
+        void this.#endSurely(approval, { status: "rejected", resolvedBy: "system", reason: "revoked" });
       }
     }
+    await this.#closeUnconsumed();
   }
 
   stop(): void {
@@ -97,8 +126,38 @@ export class ApprovalDesk {
     return this.#asking.run(by.id, () => this.#request(ask, by, terms));
   }
 
-  onApproval(rule: string, effect: ApprovalEffect): void {
-    this.#effects.set(rule, effect);
+  onApproval(effect: ApprovalEffect): void {
+    this.#effects.push(effect);
+  }
+
+  /** Called when one is no longer pending, however it ended, once that is stored. */
+  onEnd(listener: (approval: Approval) => void): void {
+    this.#endListeners.push(listener);
+  }
+
+  /** Resolves when it is decided and, if it was of an action, taken up; or when the signal is aborted. */
+  async settled(requestId: string, signal: AbortSignal): Promise<Approval> {
+    for (;;) {
+      const approval = this.get(requestId);
+      if (signal.aborted || isSettled(approval)) return approval;
+      await woken(this.#waiting, signal);
+    }
+  }
+
+  /** Takes up what was approved: once, and stored before anything is done. */
+  async consume(requestId: string, told: JsonObject): Promise<void> {
+    await this.#parts.journal.record(this.get(requestId).sessionId, "power", () => {
+      if (!mayConsume(this.get(requestId))) throw new AppError("approval_stale", { requestId });
+      const outcome: ActionOutcome = "taken";
+      return { type: "approval_consumed", payload: { requestId, outcome, ...told }, source: SYSTEM };
+    });
+  }
+
+  /** What came of it, after it was taken up. */
+  async tellOutcome(requestId: string, told: JsonObject & { readonly outcome: ActionOutcome }): Promise<void> {
+    const { sessionId } = this.get(requestId);
+    const payload = { requestId, ...told };
+    await this.#parts.journal.note(sessionId, "process", [{ type: "approval_consumed", payload, source: SYSTEM }]);
   }
 
   list(status?: Approval["status"]): readonly Approval[] {
@@ -116,11 +175,19 @@ export class ApprovalDesk {
     return approval;
   }
 
-  async resolve(requestId: string, verdict: Omit<ApprovalVerdict, "resolvedBy">, by: Actor): Promise<Approval> {
-    const effect = verdict.status === "approved" ? this.#effects.get(this.get(requestId).rule) : undefined;
-    const approval = await this.#decide(requestId, { ...verdict, resolvedBy: by.id }, by, effect?.result);
+  async resolve(requestId: string, { status, reason, edit }: Resolution, by: Actor): Promise<Approval> {
+    const asked = this.get(requestId);
+    const effect = status === "approved" ? this.#effects.find((it) => it.concerns(asked)) : undefined;
+    const edited = edit === undefined ? undefined : await this.#edited(asked, edit.command, effect);
+    const verdict = {
+      status,
+      resolvedBy: by.id,
+      ...(reason !== undefined && { reason }),
+      ...(edited && { edit: edited }),
+    };
+    const approval = await this.#decide(requestId, verdict, by, effect?.result);
     await effect?.carryOut(approval, by);
-    return approval;
+    return this.get(requestId);
   }
 
   /** Ends what is pending without a person's decision; answers how many that were. */
@@ -130,10 +197,11 @@ export class ApprovalDesk {
     return ended.filter(Boolean).length;
   }
 
-  /** Ends what an agent asked for in a session, without a person's decision. `agentId` absent: whoever asked. */
-  endIn(sessionId: string, reason: string, agentId?: string): void {
+  /** Ends what is pending in a session, without a person's decision; `only` what an agent asked, or what is bound. */
+  endIn(sessionId: string, reason: string, only: { readonly agentId?: string; readonly bound?: boolean } = {}): void {
     for (const it of this.list("pending")) {
-      if (it.sessionId !== sessionId || (agentId !== undefined && it.requestedBy !== agentId)) continue;
+      if (it.sessionId !== sessionId || (only.agentId !== undefined && it.requestedBy !== only.agentId)) continue;
+      if (only.bound === true && it.epoch === undefined) continue;
       void this.#endSurely(it, { status: "rejected", resolvedBy: "system", reason });
     }
   }
@@ -144,9 +212,36 @@ export class ApprovalDesk {
     }
   }
 
-  async #request(ask: ParsedInput<"approval.request">, by: Actor, { rule, riskLevel }: AskTerms): Promise<Approval> {
-    const { clock, digest, journal, newId, sessions } = this.#parts;
-    const requestId = newId();
+  async #edited(asked: Approval, command: string, effect: ApprovalEffect | undefined): Promise<Edited> {
+    if (asked.status !== "pending") throw decidedAlready(asked);
+    if (effect?.edit === undefined) {
+      throw new AppError("invalid_request", { detail: "There is no command in it that could be edited" });
+    }
+    try {
+      return await effect.edit(asked, command);
+    } catch (error) {
+      // Somebody else's decision may have been what made it impossible.
+      const now = this.get(asked.requestId);
+      throw now.status === "pending" ? error : decidedAlready(now);
+    }
+  }
+
+  /** Approved when the hub died: the control under which it could have run is over, or nobody knows whether it ran. */
+  async #closeUnconsumed(): Promise<void> {
+    for (const approval of this.list("approved").filter((it) => it.epoch !== undefined && !isSettled(it))) {
+      const told = mayConsume(approval)
+        ? ({ outcome: "not_run", code: "approval_stale" } as const)
+        : ({ outcome: "unknown", code: "unknown_outcome" } as const);
+      await this.tellOutcome(approval.requestId, told);
+    }
+  }
+
+  async #request(
+    ask: ParsedInput<"approval.request">,
+    by: Actor,
+    { rule, riskLevel, bound, requestId = this.#parts.newId() }: AskTerms,
+  ): Promise<Approval> {
+    const { clock, digest, journal, sessions } = this.#parts;
     const stream = ask.sessionId ?? HUB_STREAM;
     const timeoutMs = ask.timeoutMs ?? APPROVAL_TIMEOUT_MS;
     await journal.record(stream, "power", () => {
@@ -158,12 +253,14 @@ export class ApprovalDesk {
         payload: ask.payload,
         action: ask.action ?? ask.kind,
         riskLevel,
-        contextHash: digest(JSON.stringify([requestId, stream, ask.kind, ask.action ?? null, ask.payload])),
+        contextHash:
+          bound?.contextHash ?? digest(JSON.stringify([requestId, stream, ask.kind, ask.action ?? null, ask.payload])),
         requestedBy: by.id,
         timeoutMs,
         expiresAt: new Date(clock.now() + timeoutMs).toISOString(),
         rule,
         ...(session === undefined ? {} : { containment: session.containment }),
+        ...(bound === undefined ? {} : { epoch: bound.epoch }),
       };
       return { type: "approval_request", payload, source: by };
     });
@@ -173,19 +270,31 @@ export class ApprovalDesk {
   }
 
   #fold(event: StoredEvent): void {
-    const { requestId } = event.payload as { requestId?: string };
+    const requestId = this.#concerned(event);
     if (requestId === undefined) return;
-    const next = applyApproval(this.#approvals.get(requestId), event);
-    if (next === undefined) return;
+    const before = this.#approvals.get(requestId);
+    const next = applyApproval(before, event);
+    if (next === undefined || next === before) return;
     this.#approvals.set(requestId, next);
+    for (const wake of this.#waiting) wake();
     if (next.status === "pending") {
       if (!this.#pending.has(requestId)) this.#pending.set(requestId, event.sequence);
       return;
     }
+    if (before?.status !== "pending") return;
     this.#pending.delete(requestId);
     this.#disarm(requestId);
     this.#decided.push(requestId);
     if (this.#decided.length > DECIDED_KEPT) this.#approvals.delete(this.#decided.shift() ?? "");
+    for (const listener of this.#endListeners) listener(next);
+  }
+
+  /** A violation names the block, which is all that the host knows. */
+  #concerned({ type, sessionId, payload }: StoredEvent): string | undefined {
+    const { requestId, blockId } = payload as { readonly requestId?: string; readonly blockId?: string };
+    if (type !== "approval_violated") return requestId;
+    const isOf = (it: Approval): boolean => it.sessionId === sessionId && it.result?.["blockId"] === blockId;
+    return this.list("approved").find(isOf)?.requestId;
   }
 
   #refuseBadAsk(sessionId: string | undefined, by: Actor): void {
@@ -214,10 +323,9 @@ export class ApprovalDesk {
       const result = state.status === "pending" ? resultOf?.(state) : undefined;
       const decision = decideApproval(state, { ...verdict, ...(result && { result }) }, { expired });
       if (decision.ok) return { type: "approval_decision", payload: decision.payload, source };
-      const { resolvedBy, resolvedAt, reason, status } = state;
-      const decided =
-        decision.refusal === "approval_decided" ? { decision: status, resolvedBy, resolvedAt, reason } : {};
-      throw new AppError(decision.refusal, { requestId, ...decided });
+      throw decision.refusal === "approval_decided"
+        ? decidedAlready(state)
+        : new AppError(decision.refusal, { requestId });
     });
     return this.get(requestId);
   }
@@ -264,4 +372,9 @@ export class ApprovalDesk {
       return false;
     }
   }
+}
+
+function decidedAlready({ requestId, status, resolvedBy, resolvedAt, reason }: Approval): AppError {
+  if (status === "expired") return new AppError("approval_expired", { requestId });
+  return new AppError("approval_decided", { requestId, decision: status, resolvedBy, resolvedAt, reason });
 }

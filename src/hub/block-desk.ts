@@ -4,7 +4,7 @@
  */
 import type { Actor } from "../domain/actor.ts";
 import type { JsonObject, StoredEvent } from "../domain/event.ts";
-import type { Integration } from "./ports.ts";
+import type { Integration } from "./terminal-driver.ts";
 import { follow, type Journal } from "./journal.ts";
 import { woken } from "./woken.ts";
 
@@ -39,6 +39,12 @@ export type Question = {
   readonly program: string;
   readonly confidence: string;
   readonly position: number;
+  /** Of the event that told it. */
+  readonly sequence: number;
+  /** Its reader. */
+  readonly pid: number;
+  readonly echo?: boolean | undefined;
+  readonly canonical?: boolean | undefined;
 };
 
 type Terminal = {
@@ -49,20 +55,22 @@ type Terminal = {
   isOver: boolean;
 };
 
+const FOLDED = ["agent_block_begin", "agent_block_end", "prompt", "prompt_decision", "input", "status"] as const;
 const PAGE = 1000;
+const LAST_WORDS_KEPT = 1000;
 
 export class BlockDesk {
   readonly #journal: Journal;
   readonly #terminals = new Map<string, Terminal>();
+  /** Who typed last where a terminal is over: what they wait for came after it, or never. */
+  readonly #lastWords = new Map<string, Terminal["inputs"]>();
 
   constructor(journal: Journal) {
     this.#journal = journal;
   }
 
   async start(): Promise<void> {
-    await follow(this.#journal.log, ["agent_block_begin", "agent_block_end", "prompt", "input", "status"], (event) =>
-      this.#fold(event),
-    );
+    await follow(this.#journal.log, FOLDED, (event) => this.#fold(event));
   }
 
   /** The active block, else the last. */
@@ -75,9 +83,15 @@ export class BlockDesk {
     return this.#terminals.get(sessionId)?.question;
   }
 
+  /** The events that a restarted hub needs to know what stands. */
+  standingSequences(): number[] {
+    return [...this.#terminals.values()].flatMap(({ question }) => question?.sequence ?? []);
+  }
+
   /** The position of an actor's last accepted input, 0 before the first. */
   lastInput(sessionId: string, actorId: string): number {
-    return this.#terminals.get(sessionId)?.inputs.get(actorId) ?? 0;
+    const inputs = this.#terminals.get(sessionId)?.inputs ?? this.#lastWords.get(sessionId);
+    return inputs?.get(actorId) ?? 0;
   }
 
   noteInput(sessionId: string, actorId: string, position: number): void {
@@ -134,6 +148,10 @@ export class BlockDesk {
     if (type === "input") {
       if (position > 0) this.noteInput(sessionId, source.id, position);
       delete terminal.question;
+    } else if (type === "prompt_decision") {
+      const isOver = payload["status"] === "gone" && terminal.question?.promptId === payload["promptId"];
+      if (!isOver) return;
+      delete terminal.question;
     } else if (type === "prompt") {
       if (payload["kind"] === "shell") delete terminal.question;
       else terminal.question = questionOf(event);
@@ -153,6 +171,9 @@ export class BlockDesk {
     this.#terminals.delete(sessionId);
     if (terminal === undefined) return;
     terminal.isOver = true;
+    this.#lastWords.set(sessionId, terminal.inputs);
+    const [oldest = ""] = this.#lastWords.keys();
+    if (this.#lastWords.size > LAST_WORDS_KEPT) this.#lastWords.delete(oldest);
     for (const wake of terminal.waiting) wake();
   }
 
@@ -164,6 +185,11 @@ export class BlockDesk {
     }
     return terminal;
   }
+}
+
+/** An interpreter or an agent at its own prompt waits for text; a line that is read is a question. */
+export function takesAnyText(kind: string | undefined): boolean {
+  return kind === "line_editor" || kind === "tui" || kind === "opaque";
 }
 
 function foldBlock(blocks: Map<string, BlockRecord>, event: StoredEvent): void {
@@ -198,7 +224,12 @@ function picked(payload: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(keys.flatMap((key) => (payload[key] === undefined ? [] : [[key, payload[key]]])));
 }
 
-function questionOf({ payload, position = 0 }: StoredEvent): Question {
+function questionOf({ payload, position = 0, sequence }: StoredEvent): Question {
   const { promptId = "", kind = "line", program = "", confidence = "low" } = payload as Record<string, string>;
-  return { promptId, kind, program, confidence, position };
+  const { pid = 0, evidence = {} } = payload as {
+    pid?: number;
+    evidence?: { readonly echo?: boolean; readonly canonical?: boolean };
+  };
+  const { echo, canonical } = evidence;
+  return { promptId, kind, program, confidence, position, sequence, pid, echo, canonical };
 }

@@ -3,57 +3,34 @@
  * agents that they lost it and people that they are asked. Rules in docs/spec/control.md.
  */
 import type { Actor } from "../domain/actor.ts";
-import { applyControl, CONTROL_EVENTS } from "../domain/control-record.ts";
-import { type ControlState, initialControl, type Intent, isInteractive } from "../domain/control-state.ts";
+import { whyNot } from "../domain/control.ts";
+import { CONTROL_EVENTS } from "../domain/control-record.ts";
+import { type ControlState, type Intent, isInteractive } from "../domain/control-state.ts";
 import type { StoredEvent } from "../domain/event.ts";
-import type { Session, SessionBirth, SessionStatus } from "../domain/session.ts";
+import type { Session, SessionBirth } from "../domain/session.ts";
 import type { Logger } from "../lib/logger.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { ControlChange } from "../protocol/link.ts";
 import { Attendance } from "./attendance.ts";
+import { ControlledSession, type Loss, type LostAt } from "./controlled-session.ts";
+import type { DriverTable } from "./driver-table.ts";
 import { follow, type Journal } from "./journal.ts";
 import type { ControlAnswer, SessionDriver } from "./ports.ts";
 import { agentsMayAcquire } from "./session-birth.ts";
-import { woken } from "./woken.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
 export type ControlDeskParts = {
   readonly journal: Journal;
-  readonly drivers: readonly SessionDriver[];
+  readonly drivers: DriverTable;
   readonly workspaces: WorkspaceDesk;
   readonly logger: Logger;
   /** How long a session stays interactive when its last viewer with input is gone. */
   readonly graceMs?: number | undefined;
 };
 
-/** Where an agent lost control, for what it is told when it has it again. */
-export type LostAt = { readonly cursor: number; readonly position: number };
-
-export type Loss = { readonly sessionId: string; readonly agentId: string; readonly state: ControlState };
-
-type Watch = { readonly agentId: string; readonly epoch: number; readonly lost: (state: ControlState) => void };
-
-type Controlled = {
-  readonly birth: SessionBirth;
-  /** This hub has seen all of it since it was begun or taken up. */
-  isOurs: boolean;
-  status: SessionStatus;
-  /** The fold of the log. */
-  folded: ControlState;
-  foldedTo: number;
-  /** What the gate said last, if the log doesn't have it yet. */
-  present: ControlState;
-  presentTo: number;
-  /** Its gate is being told who is there. */
-  isTelling: boolean;
-  readonly lostAt: Map<string, LostAt>;
-  readonly watches: Set<Watch>;
-  readonly waiting: Set<() => void>;
-};
-
 export class ControlDesk {
   readonly #parts: ControlDeskParts;
-  readonly #sessions = new Map<string, Controlled>();
+  readonly #sessions = new Map<string, ControlledSession>();
   readonly #attendance: Attendance;
   #started = false;
   readonly #losses: ((loss: Loss) => void)[] = [];
@@ -62,7 +39,7 @@ export class ControlDesk {
     this.#parts = parts;
     this.#attendance = new Attendance(parts.graceMs ?? GRACE_MS, (sessionId) => this.#attended(sessionId));
     parts.workspaces.onChange((workspaceId) => this.#rulesChanged(workspaceId));
-    for (const driver of parts.drivers) driver.onControl((sessionId, answer) => this.#learn(sessionId, answer));
+    parts.drivers.forEach((driver) => driver.onControl((sessionId, answer) => this.#learn(sessionId, answer)));
   }
 
   async start(): Promise<void> {
@@ -84,7 +61,7 @@ export class ControlDesk {
   }
 
   lostAt(sessionId: string, agentId: string): LostAt | undefined {
-    return this.#get(sessionId).lostAt.get(agentId);
+    return this.#get(sessionId).lostAt(agentId);
   }
 
   /** Called for every loss of control by an agent, once. */
@@ -92,12 +69,27 @@ export class ControlDesk {
     this.#losses.push(listener);
   }
 
+  /** Whether agents get control by acting, where no person attends or holds it. */
+  mayAcquire(sessionId: string): boolean {
+    return this.#mayAcquire(this.#get(sessionId));
+  }
+
   /** Whether this actor could act now; the gate has the last word. */
   refuseUnlessDriving(sessionId: string, by: Actor): void {
-    const { mode, holder, held, attended, epoch, intent } = this.state(sessionId);
+    const known = this.#get(sessionId);
+    const { mode, holder, epoch, intent } = known.present;
     if (by.kind !== "agent" || (mode === "AGENT" && holder?.id === by.id)) return;
-    if (!held && !attended && intent === "WAIT") return;
+    if (!isInteractive(known.present) && intent === "WAIT" && this.#mayAcquire(known)) return;
     throw new AppError("control_refused", { epoch, holder: holder === null ? null : { ...holder } });
+  }
+
+  /** Before an agent does what no gate sees: its gate is asked, as at a safe point. A person may always. */
+  async refuseUnlessGoingOn(sessionId: string, { kind, id }: Actor, step: string): Promise<void> {
+    if (kind !== "agent") return;
+    const { action, state } = await this.change(sessionId, { type: "safe_point", by: { kind, id }, step, sequence: 0 });
+    if (action === "CONTINUE") return;
+    const { epoch, holder } = state;
+    throw new AppError(whyNot(state), { epoch, holder: holder === null ? null : { ...holder } });
   }
 
   /** Whether the gate, as far as is known here, would let this actor act and nobody has it pause. */
@@ -148,6 +140,8 @@ export class ControlDesk {
     const known = this.#get(sessionId);
     await this.#whenRunning(known);
     this.#refuseClosed(known, change.type);
+    // A hub that has just started must not let an agent go on by what was granted before.
+    if (!known.isOurs && "by" in change && change.by.kind === "agent") await this.#reconnect(known);
     const answer = await this.#driver(known).control(sessionId, change);
     this.#learn(sessionId, answer);
     return answer;
@@ -161,30 +155,22 @@ export class ControlDesk {
       const { mode, holder, request } = known.present;
       if (mode === "AGENT" && (holder === null || holder.id === agentId)) return;
       if (known.status === "closed" || signal.aborted || this.#isFree(known)) return;
-      if (asked && request?.agentId !== agentId) return;
-      await woken(known.waiting, signal);
+      if (known.hears(agentId) || (asked && request?.agentId !== agentId)) return;
+      await known.changed(signal);
     }
   }
 
   /** Resolves when the log has what the gate said so far, or the signal says that it takes too long. */
   async recorded(sessionId: string, signal: AbortSignal): Promise<void> {
-    const known = this.#get(sessionId);
-    const position = known.presentTo;
-    while (known.foldedTo < position && !signal.aborted) await woken(known.waiting, signal);
+    await this.#get(sessionId).recorded(signal);
   }
 
   /**
-   * Aborted when the agent loses the control that it has, or had under `epoch`; the reason is the state after it. An
-   * agent without control has nothing to lose.
+   * Aborted when the agent loses the control that it has; the reason is the state after it. An agent without control has
+   * nothing to lose.
    */
   watch(sessionId: string, by: Actor): { readonly signal: AbortSignal } & Disposable {
-    const known = this.#get(sessionId);
-    const lost = new AbortController();
-    const { mode, holder, epoch } = known.present;
-    const isDriving = by.kind === "agent" && mode === "AGENT" && holder?.id === by.id;
-    const watch = { agentId: by.id, epoch, lost: (state: ControlState) => lost.abort(new ControlLost(state)) };
-    if (isDriving) known.watches.add(watch);
-    return { signal: lost.signal, [Symbol.dispose]: () => void known.watches.delete(watch) };
+    return this.#get(sessionId).watch(by);
   }
 
   /** Somebody looks at a session; `input`: and can type. */
@@ -195,16 +181,10 @@ export class ControlDesk {
     return counts ? this.#attendance.enter(sessionId) : { [Symbol.dispose]: () => undefined };
   }
 
-  /** A hub that knows nothing of what went before, or something else, takes power away first. */
-  async adopted(session: Session): Promise<void> {
-    const known = this.#get(session.sessionId);
-    const knownEpoch = known.isOurs ? { knownEpoch: known.present.epoch } : {};
-    const change = { type: "reconnect", ...knownEpoch, mayAcquire: this.#mayAcquire(known) } as const;
-    const answer = await this.#driver(known).control(session.sessionId, change);
-    known.isOurs = true;
-    this.#learn(session.sessionId, answer);
-    if (answer.state.attended) this.#attendance.linger(session.sessionId);
-    this.#attended(session.sessionId);
+  async adopted({ sessionId }: Session): Promise<void> {
+    const { state } = await this.#reconnect(this.#get(sessionId));
+    if (state.attended) this.#attendance.linger(sessionId);
+    this.#attended(sessionId);
   }
 
   forget(sessionId: string): void {
@@ -215,73 +195,33 @@ export class ControlDesk {
   #fold(event: StoredEvent): void {
     const { sessionId } = event;
     const known = this.#sessions.get(sessionId) ?? this.#born(event);
-    if (known === undefined) return;
-    if (event.type === "status") {
-      known.status = (event.payload["status"] as SessionStatus | undefined) ?? known.status;
-      if (known.status === "closed") this.#attendance.forget(sessionId);
-    } else {
-      this.#foldControl(known, event);
-    }
-    wake(known);
+    known?.fold(event);
+    if (known?.status === "closed") this.#attendance.forget(sessionId);
   }
 
-  #foldControl(known: Controlled, event: StoredEvent): void {
-    const before = known.folded;
-    const position = event.position ?? known.foldedTo;
-    known.folded = applyControl(before, event) ?? before;
-    known.foldedTo = position;
-    if (before.mode === "AGENT" && before.holder !== null && !isSameDriver(before, known.folded)) {
-      known.lostAt.set(before.holder.id, { cursor: event.cursor ?? 0, position });
-    }
-    if (position < known.presentTo) {
-      if (known.folded.epoch !== before.epoch) this.#tellLosses(known, known.folded);
-      return;
-    }
-    this.#becomes(known, known.folded, position);
-  }
-
-  #born({ payload, sessionId }: StoredEvent): Controlled | undefined {
+  #born({ payload, sessionId }: StoredEvent): ControlledSession | undefined {
     const { session: birth } = payload as { readonly session?: SessionBirth };
     if (birth === undefined) return undefined;
-    const state = initialControl(birth.interactive);
-    const places = { folded: state, foldedTo: 0, present: state, presentTo: 0 };
-    const known = {
-      birth,
-      isOurs: this.#started,
-      status: "created",
-      ...places,
-      isTelling: false,
-      lostAt: new Map(),
-      watches: new Set(),
-      waiting: new Set(),
-    };
-    this.#sessions.set(sessionId, known as Controlled);
-    return known as Controlled;
+    const known = new ControlledSession(birth, this.#started, (loss) => {
+      for (const listener of this.#losses) listener(loss);
+    });
+    this.#sessions.set(sessionId, known);
+    return known;
   }
 
-  #learn(sessionId: string, { state, position }: ControlAnswer): void {
-    const known = this.#sessions.get(sessionId);
-    if (known === undefined || position < known.presentTo || state.epoch < known.present.epoch) return;
-    this.#becomes(known, state, position);
-    wake(known);
+  #learn(sessionId: string, answer: ControlAnswer): void {
+    this.#sessions.get(sessionId)?.learn(answer);
   }
 
-  #becomes(known: Controlled, state: ControlState, position: number): void {
-    const before = known.present;
-    known.present = state;
-    known.presentTo = position;
-    if (state.epoch !== before.epoch) this.#tellLosses(known, state, before);
-  }
-
-  #tellLosses(known: Controlled, state: ControlState, before?: ControlState): void {
-    for (const watch of known.watches) {
-      if (watch.epoch >= state.epoch || (state.mode === "AGENT" && state.holder?.id === watch.agentId)) continue;
-      known.watches.delete(watch);
-      watch.lost(state);
-    }
-    if (before?.mode !== "AGENT" || before.holder === null || isSameDriver(before, state)) return;
-    const loss = { sessionId: known.birth.sessionId, agentId: before.holder.id, state };
-    for (const listener of this.#losses) listener(loss);
+  /** A hub that knows nothing of what went before, or something else, takes power away first. */
+  async #reconnect(known: ControlledSession): Promise<ControlAnswer> {
+    const { sessionId } = known.birth;
+    const knownEpoch = known.isOurs ? { knownEpoch: known.present.epoch } : {};
+    const change = { type: "reconnect", ...knownEpoch, mayAcquire: this.#mayAcquire(known) } as const;
+    const answer = await this.#driver(known).control(sessionId, change);
+    known.isOurs = true;
+    this.#learn(sessionId, answer);
+    return answer;
   }
 
   #attended(sessionId: string): void {
@@ -293,17 +233,17 @@ export class ControlDesk {
   }
 
   /** Nobody has it, and whoever acts first gets it. */
-  #isFree(known: Controlled): boolean {
+  #isFree(known: ControlledSession): boolean {
     const { mode, intent } = known.present;
     return mode !== "AGENT" && intent === "WAIT" && this.#canBeAcquired(known);
   }
 
   /** By an agent that acts, also from another one. */
-  #canBeAcquired(known: Controlled): boolean {
+  #canBeAcquired(known: ControlledSession): boolean {
     return !isInteractive(known.present) && known.present.agentStatus !== "PAUSED" && this.#mayAcquire(known);
   }
 
-  #mayAcquire({ birth }: Controlled): boolean {
+  #mayAcquire({ birth }: ControlledSession): boolean {
     return agentsMayAcquire(this.#parts.workspaces.get(birth.workspaceId).settings, birth);
   }
 
@@ -319,7 +259,7 @@ export class ControlDesk {
   }
 
   /** Until the gate knows: somebody may come while it is told that the last one left. */
-  async #tellAttendance(known: Controlled): Promise<void> {
+  async #tellAttendance(known: ControlledSession): Promise<void> {
     const { sessionId, interactive, workspaceId } = known.birth;
     known.isTelling = true;
     try {
@@ -335,30 +275,30 @@ export class ControlDesk {
     }
   }
 
-  async #whenRunning(known: Controlled): Promise<void> {
+  async #whenRunning(known: ControlledSession): Promise<void> {
     const never = new AbortController().signal;
-    while (known.status === "created") await woken(known.waiting, never);
+    while (known.status === "created") await known.changed(never);
   }
 
-  #refuseClosed({ status, birth }: Controlled, what: string): void {
+  #refuseClosed({ status, birth }: ControlledSession, what: string): void {
     if (status !== "closed") return;
     throw new AppError("invalid_transition", { detail: `A session that is closed can't ${what}`, id: birth.sessionId });
   }
 
-  #refuseOpen({ birth: { workspaceId, containment } }: Controlled): void {
+  #refuseOpen({ birth: { workspaceId, containment } }: ControlledSession): void {
     const { grant_open } = this.#parts.workspaces.get(workspaceId).settings;
     if (containment !== "open" || grant_open === "allow") return;
     const detail = `The workspace ${workspaceId} lets no agent drive an open session (grant_open)`;
     throw new AppError("policy_denied", { workspaceId, setting: "grant_open", detail });
   }
 
-  #driver({ birth }: Controlled): SessionDriver {
-    const driver = this.#parts.drivers.find((it) => it.kind === birth.kind && it.hostId === birth.hostId);
+  #driver({ birth }: ControlledSession): SessionDriver {
+    const driver = this.#parts.drivers.find(birth.kind, birth.hostId);
     if (driver === undefined) throw new AppError("kind_unavailable", { kind: birth.kind, hostId: birth.hostId });
     return driver;
   }
 
-  #get(sessionId: string): Controlled {
+  #get(sessionId: string): ControlledSession {
     const known = this.#sessions.get(sessionId);
     if (known === undefined) throw new AppError("not_found", { what: "session", id: sessionId });
     return known;
@@ -378,23 +318,4 @@ export type Release = {
   readonly agentId?: string | undefined;
 };
 
-/** Why a call of an agent ended before its time. */
-export class ControlLost extends Error {
-  override readonly name = "ControlLost";
-  readonly state: ControlState;
-
-  constructor(state: ControlState) {
-    super("control was lost");
-    this.state = state;
-  }
-}
-
 const GRACE_MS = 30_000;
-
-function isSameDriver(before: ControlState, after: ControlState): boolean {
-  return after.mode === "AGENT" && after.holder?.id === before.holder?.id;
-}
-
-function wake({ waiting }: Controlled): void {
-  for (const resolve of waiting) resolve();
-}

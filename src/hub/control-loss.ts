@@ -2,7 +2,8 @@
 import type { HandoffReason } from "../domain/control-state.ts";
 import type { JsonObject } from "../domain/event.ts";
 import { AppError } from "../protocol/errors.ts";
-import { ControlLost } from "./control-desk.ts";
+import { ControlLost } from "./controlled-session.ts";
+import { woken } from "./woken.ts";
 
 export type LossFields = { readonly epoch?: number; readonly control_reason?: HandoffReason };
 
@@ -10,6 +11,13 @@ export function lossOf({ reason }: AbortSignal): LossFields {
   if (!(reason instanceof ControlLost)) return {};
   const { epoch, reason: why } = reason.state;
   return { epoch, ...(why === null ? {} : { control_reason: why }) };
+}
+
+/** The call ends in the moment of the loss, whatever its action still does or leaves. */
+export async function unlessLost<T>(action: Promise<T>, signal: AbortSignal, place: JsonObject): Promise<T> {
+  await Promise.race([Promise.allSettled([action]), woken(new Set(), signal)]);
+  throwIfLost(signal, place);
+  return action;
 }
 
 export function throwIfLost(signal: AbortSignal, place: JsonObject): void {

@@ -4,6 +4,7 @@ import type { Session } from "../domain/session.ts";
 import { Turns } from "../lib/turns.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { SessionDesk } from "./session-desk.ts";
+import { DEFAULT_WORKSPACE } from "./workspace-desk.ts";
 
 export class Conversations {
   readonly #sessions: SessionDesk;
@@ -38,14 +39,23 @@ export class Conversations {
     return session;
   }
 
-  openOrCreate(conversationId: string, actor: Actor): Promise<Session> {
+  /** `wanted`: its workspace. A new one is where the one before was: what ran elsewhere must not go on here. */
+  openOrCreate(conversationId: string, actor: Actor, wanted?: string): Promise<Session> {
     return this.#births.run(conversationId, async () => {
       const session = this.find(conversationId);
-      if (session !== undefined) return session;
-      const config = { kind: "terminal", workspaceId: "default", conversationId, interactive: false } as const;
+      if (session !== undefined) return inWorkspace(session, wanted);
+      const workspaceId = wanted ?? this.all(conversationId).at(-1)?.workspaceId ?? DEFAULT_WORKSPACE;
+      const config = { kind: "terminal", workspaceId, conversationId, interactive: false } as const;
       return this.#sessions.create({ ...config, title: `terminal of ${titleOf(conversationId)}` }, actor);
     });
   }
+}
+
+function inWorkspace(session: Session, wanted: string | undefined): Session {
+  const { workspaceId, sessionId, status } = session;
+  if (wanted === undefined || wanted === workspaceId) return session;
+  const detail = `The conversation's terminal is in the workspace ${workspaceId}, not in ${wanted}: choose another conversation, or close it first`;
+  throw new AppError("invalid_transition", { status, id: sessionId, workspaceId, detail });
 }
 
 export function noTerminal(conversationId: string): AppError {

@@ -14,7 +14,8 @@ import type { ApprovalDesk } from "./approval-desk.ts";
 import type { ControlDesk } from "./control-desk.ts";
 import type { Conversations } from "./conversations.ts";
 import type { SessionDriver } from "./ports.ts";
-import { notStarted, type SessionDesk } from "./session-desk.ts";
+import type { SessionDesk } from "./session-desk.ts";
+import { notStarted } from "./session-refusals.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
 export type OpenContinuationParts = {
@@ -41,7 +42,8 @@ export class OpenContinuation {
 
   constructor(parts: OpenContinuationParts) {
     this.#parts = parts;
-    parts.approvals.onApproval(RULE, {
+    parts.approvals.onApproval({
+      concerns: ({ rule }) => rule === RULE,
       result: (approval) => this.#result(approval),
       carryOut: (approval, by) => this.#carryOut(approval, by),
     });
@@ -62,11 +64,18 @@ export class OpenContinuation {
     throw new AppError(RULE, { program, reason, ...(await this.#wayOut({ session, command, program, reason }, by)) });
   }
 
+  /** Whether an agent's command may be put before a person, to run in an open session. */
+  mayOffer(session: Session, by: Actor): boolean {
+    return by.kind === "agent" && !this.#isForbidden(session);
+  }
+
   async #wayOut({ session, command, program, reason }: Refused, by: Actor): Promise<JsonObject> {
     if (by.kind !== "agent") return { detail: `${reason}: run it in a session with containment open` };
     if (this.#isForbidden(session)) {
       return { detail: `${reason}, and the workspace lets no agent drive an open session: find a way without it` };
     }
+    // Whoever runs it asks, about all that it is bound to.
+    if (session.command !== undefined) return {};
     try {
       const { requestId: approvalId } = await this.#asking.run(session.sessionId, () =>
         this.#asked({ session, command, program, reason }, by),
@@ -127,8 +136,8 @@ export class OpenContinuation {
     const { kind, workspaceId, conversationId, title } = sessions.get(from);
     const { cwd } = (await (await sessions.running(from))?.status(from)) ?? {};
     // Flagged as interactive: in an open session an agent drives by a grant alone, also when this one is over.
-    const config = { kind, workspaceId, conversationId, title, interactive: true, ownerAgentId: requestedBy };
-    await sessions.create({ ...config, containment: "open" }, by, { sessionId, cwd });
+    const config = { kind, workspaceId, conversationId, interactive: true, ownerAgentId: requestedBy };
+    await sessions.create({ ...config, title: openTitle(title), containment: "open" }, by, { sessionId, cwd });
     if ((await sessions.running(sessionId)) === undefined) throw notStarted(sessions.get(sessionId));
     await control.grant(sessionId, { agentId: requestedBy, leaseSeconds: LEASE_SECONDS, attend: true }, by);
   }
@@ -137,6 +146,13 @@ export class OpenContinuation {
     return this.#parts.workspaces.get(workspaceId).settings.grant_open === "forbid";
   }
 }
+
+/** Beside the guarded one in every list. */
+function openTitle(title: string): string {
+  return `${title.slice(0, TITLE_LENGTH - OPEN.length)}${OPEN}`;
+}
+
+const OPEN = " (open)";
 
 type Refused = {
   readonly session: Session;

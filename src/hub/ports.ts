@@ -6,9 +6,8 @@ import type { Actor, Role } from "../domain/actor.ts";
 import type { ControlState, SafePointAction } from "../domain/control-state.ts";
 import type { ChainHead } from "../domain/audit-chain.ts";
 import type { EventType, JsonObject, NewEvent, StoredEvent } from "../domain/event.ts";
-import type { Session, SessionKind } from "../domain/session.ts";
+import type { CommandForm, Session, SessionKind } from "../domain/session.ts";
 import type { InputClass, SessionFrame, Size } from "../domain/session-frame.ts";
-import type { ShellChanges } from "../protocol/control.ts";
 import type { ControlChange, GuardAbility, GuardTerms } from "../protocol/link.ts";
 
 /** `process`: survives the death of this process. `power`: survives the loss of power. */
@@ -110,6 +109,9 @@ export class StorageFailed extends Error {
   override readonly name = "StorageFailed";
 }
 
+/** By then, in epoch milliseconds, so many bytes were there. */
+export type Reached = readonly [atMs: number, offset: number];
+
 /** A session's output, addressed by byte offset. */
 export interface ByteStore {
   /** Offset just after the last stored byte. */
@@ -125,6 +127,8 @@ export interface ByteStore {
   read(stream: string, offset: number, maxBytes: number): Promise<Uint8Array>;
   /** The largest indexed offset that had been reached at `atMs`. */
   offsetAt(stream: string, atMs: number): Promise<number>;
+  /** All that is indexed of when which offset was reached, oldest first: at most some thousands for a segment. */
+  times(stream: string): Promise<readonly Reached[]>;
   /** Removes whole old segments until at most `maxBytes` of this stream are left (plus the newest segment). */
   prune(stream: string, maxBytes: number): Promise<number>;
   streams(): Promise<readonly string[]>;
@@ -207,6 +211,73 @@ export interface HeadKeeper {
   heads(): Promise<readonly KeptHead[]>;
 }
 
+/** What is wrong with a policy file, and what to do. */
+export type PolicyProblem = {
+  readonly file: string;
+  /** From 1. Absent: it is the file itself. */
+  readonly line?: number | undefined;
+  readonly column?: number | undefined;
+  readonly message: string;
+  readonly remedy: string;
+};
+
+/** A policy file as it stands: `value` is what its YAML says, absent where there are problems. */
+export type PolicyDocument = {
+  readonly path: string;
+  /** Absent: the global one. */
+  readonly workspaceId?: string | undefined;
+  readonly value?: unknown;
+  readonly problems: readonly PolicyProblem[];
+  /** Where something in `value` stands; of what isn't there, where it would. */
+  readonly locate: (way: readonly PropertyKey[]) => { readonly line: number; readonly column: number };
+};
+
+export interface PolicyFiles {
+  /** All that there are, the global one first. Never rejects for what is wrong with a file: that is a problem of it. */
+  read(): Promise<readonly PolicyDocument[]>;
+  /** Calls when the files have changed and rest again. */
+  watch(onChange: () => void): Disposable;
+}
+
+export const CHANNEL_KINDS = ["telegram", "slack"] as const;
+export type ChannelKind = (typeof CHANNEL_KINDS)[number];
+
+export type ChannelPerson = {
+  /** The platform's, which people can't choose. */
+  readonly id: string;
+  readonly name: string;
+  readonly role: "operator";
+};
+
+/** A chat platform that people are reached by. Holds its secrets. */
+export type ChannelConfig = {
+  readonly name: string;
+  readonly kind: ChannelKind;
+  readonly token: string;
+  /** Of Slack: for its socket. */
+  readonly appToken?: string | undefined;
+  /** Absent: the platform's own. */
+  readonly apiRoot?: string | undefined;
+  readonly people: readonly ChannelPerson[];
+  /** The thread for what no thread of its own is there for. */
+  readonly home?: string | undefined;
+  /** The person by whom it became that. */
+  readonly homeOf?: string | undefined;
+};
+
+/** `problem`: they are there, but can't be read. */
+export type StoredChannels =
+  | { readonly ok: true; readonly channels: readonly ChannelConfig[] }
+  | { readonly ok: false; readonly problem: string };
+
+export interface ChannelSettings {
+  /** For people: where they are kept. */
+  readonly place: string;
+  read(): Promise<StoredChannels>;
+  /** All of them or nothing, for the owner alone. */
+  write(channels: readonly ChannelConfig[]): Promise<void>;
+}
+
 export interface Clock {
   /** Wall clock, for display and record. */
   now(): number;
@@ -227,6 +298,8 @@ export type DriverInput = {
   readonly notAtShell?: boolean | undefined;
   /** Never recorded, whatever the terminal echoes. */
   readonly secret?: boolean | undefined;
+  /** Refused with `stale_epoch` when control has changed hands since. Absent: as it is now. */
+  readonly epoch?: number | undefined;
 };
 
 export type InputTaken = {
@@ -248,6 +321,8 @@ export type StartTerms = Size & {
   readonly user?: string | undefined;
   /** With containment `guard`: what the workspace adds to it. */
   readonly guard?: GuardTerms | undefined;
+  /** For one command alone. */
+  readonly command?: CommandForm | undefined;
 };
 
 /** What a gate says of control: the state now, and where the log has, or will have, it. */
@@ -255,6 +330,13 @@ export type ControlAnswer = {
   readonly state: ControlState;
   readonly position: number;
   readonly action?: SafePointAction;
+};
+
+/** What is known of a session when it is taken up: how far it is stored, and who acted in it. */
+export type KnownSession = {
+  readonly order: number;
+  readonly cursor?: number | undefined;
+  readonly actors?: readonly Actor[] | undefined;
 };
 
 /** `away`: its host can't be reached now, so nobody knows. */
@@ -279,11 +361,7 @@ export interface SessionDriver {
    * After a restart: everything after `known.order` comes into `intake` again. `running` only once all that the host
    * had by then is stored.
    */
-  adopt(
-    session: Session,
-    known: { readonly order: number; readonly cursor: number },
-    intake: SessionIntake,
-  ): Promise<Adoption>;
+  adopt(session: Session, known: KnownSession, intake: SessionIntake): Promise<Adoption>;
   /** Answers the place at which the gate took it. */
   input(sessionId: string, input: DriverInput): Promise<InputTaken>;
   /** The session's gate decides. Never behind input that is on its way. */
@@ -292,62 +370,8 @@ export interface SessionDriver {
   onControl(listener: (sessionId: string, answer: ControlAnswer) => void): void;
   resize(sessionId: string, size: Size, by: Actor): Promise<void>;
   stop(sessionId: string): Promise<void>;
+  /** Stops what the hub has no use for, and lets its host forget it: what it still tells is stored nowhere. */
+  discard(sessionId: string): Promise<void>;
   /** Called when the host was away and is back: what it had may be adopted again. */
   onReturn(listener: () => void): void;
-}
-
-export type BlockRequest = {
-  readonly blockId: string;
-  /** Present: an interactive run. */
-  readonly runId?: string | undefined;
-  readonly command: string;
-  readonly cwd?: string | undefined;
-  readonly by: Actor;
-};
-
-export type BlockBegun = {
-  readonly seq: number;
-  readonly cursor: number;
-  readonly position: number;
-  /** Epoch milliseconds. */
-  readonly beganAt: number;
-};
-
-export type TerminalStatus = {
-  readonly mode: "idle" | "block_running" | "interactive";
-  readonly blockId?: string;
-  readonly runId?: string;
-  readonly pid?: number;
-  readonly shell: string;
-  readonly integration: Integration;
-  readonly cwd?: string;
-  /** Where the shell is by the kernel's word, if that still is a directory. */
-  readonly directory?: string;
-  readonly size: Size;
-};
-
-export type Integration = "marks" | "kernel" | "none";
-
-export type ScreenText = {
-  readonly lines: readonly string[];
-  readonly cursorRow: number;
-  readonly cursorCol: number;
-  readonly altScreen: boolean;
-  readonly title: string;
-  readonly size: Size;
-  readonly cursor: number;
-};
-
-/** Replays to a terminal that was just reset: then the bytes from `cursor` on continue it. */
-export type Snapshot = { readonly ansi: string; readonly size: Size; readonly cursor: number };
-
-export interface TerminalDriver extends SessionDriver {
-  readonly kind: "terminal";
-  run(sessionId: string, request: BlockRequest): Promise<BlockBegun>;
-  endRun(sessionId: string, runId: string | undefined, by: Actor): Promise<void>;
-  respawn(sessionId: string, by: Actor): Promise<void>;
-  status(sessionId: string): Promise<TerminalStatus>;
-  changes(sessionId: string): Promise<ShellChanges>;
-  screen(sessionId: string): Promise<ScreenText>;
-  snapshot(sessionId: string): Promise<Snapshot>;
 }

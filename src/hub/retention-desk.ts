@@ -3,6 +3,7 @@ import { WORKSPACE_STREAM } from "../domain/event.ts";
 import type { Logger } from "../lib/logger.ts";
 import type { ApprovalDesk } from "./approval-desk.ts";
 import type { AuditWriter } from "./audit-writer.ts";
+import type { PromptDesk } from "./prompt-desk.ts";
 import type { AnswerStore, ByteStore, Clock, EventLog, Retention } from "./ports.ts";
 import type { SessionDesk } from "./session-desk.ts";
 
@@ -15,6 +16,7 @@ export type RetentionDeskParts = {
   readonly audit: AuditWriter;
   readonly sessions: SessionDesk;
   readonly approvals: ApprovalDesk;
+  readonly prompts: PromptDesk;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly limits: RetentionLimits;
@@ -56,12 +58,13 @@ export class RetentionDesk {
   }
 
   async #sweep(): Promise<void> {
-    const { answers, approvals, audit, bytes, clock, limits, log, logger, sessions } = this.#parts;
+    const { answers, approvals, audit, bytes, clock, limits, log, logger, prompts, sessions } = this.#parts;
     const live = sessions.list().filter((it) => it.status !== "closed");
     const keep = new Set([WORKSPACE_STREAM, ...live.map((it) => it.sessionId)]);
     await audit.catchUp();
     const { written } = audit;
-    const pruned = await log.prune({ ...limits, keep, keepEvents: approvals.pendingSequences(), written });
+    const keepEvents = new Set([...approvals.pendingSequences(), ...prompts.pendingSequences()]);
+    const pruned = await log.prune({ ...limits, keep, keepEvents, written });
     audit.wake(); // removing leaves a record too
     if (pruned.activity + pruned.audit > 0) logger.info("old events removed", { ...pruned });
 

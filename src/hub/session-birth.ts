@@ -64,10 +64,11 @@ export function agentsMayAcquire(
   return settings.agents_may_acquire && (containment !== "open" || settings.grant_open === "allow");
 }
 
-export function guardTerms(settings: WorkspaceSettings): GuardTerms {
+/** `ours`: hidden whatever the workspace says. */
+export function guardTerms(settings: WorkspaceSettings, ours: readonly string[]): GuardTerms {
   const { guard_hidden, guard_shown, guard_read_only, guard_writable, guard_network } = settings;
   return {
-    hidden: guard_hidden,
+    hidden: [...guard_hidden, ...ours],
     shown: guard_shown,
     read_only: guard_read_only,
     writable: guard_writable,

@@ -4,18 +4,23 @@
  */
 import type { Actor } from "../domain/actor.ts";
 import type { StoredEvent } from "../domain/event.ts";
-import { applySession, decideSession, type Session, type SessionCommand } from "../domain/session.ts";
+import { applySession, type CommandForm, decideSession, type Session, type SessionCommand } from "../domain/session.ts";
 import type { Size } from "../domain/session-frame.ts";
 import type { Logger } from "../lib/logger.ts";
 import { Turns } from "../lib/turns.ts";
 import { AppError } from "../protocol/errors.ts";
 import type { ParsedInput } from "../protocol/operations.ts";
 import type { ControlDesk } from "./control-desk.ts";
+import type { DriverTable } from "./driver-table.ts";
 import { follow, type Journal } from "./journal.ts";
 import type { OutputDesk } from "./output-desk.ts";
-import type { DriverInput, InputTaken, SessionDriver, TerminalDriver } from "./ports.ts";
+import type { DriverInput, InputTaken, SessionDriver } from "./ports.ts";
+import type { TerminalDriver } from "./terminal-driver.ts";
+import { SessionActors } from "./session-actors.ts";
 import { birthOf } from "./session-birth.ts";
-import { type OnExit, SessionRunner, startSizeOf } from "./session-runner.ts";
+import { notStarted, transitionRefused } from "./session-refusals.ts";
+import { type OnExit, SessionRunner, type SessionRunnerParts, type StartAsked, startSizeOf } from "./session-runner.ts";
+import { Settling } from "./settling.ts";
 import type { WorkspaceDesk } from "./workspace-desk.ts";
 
 export type SessionDeskParts = {
@@ -23,17 +28,18 @@ export type SessionDeskParts = {
   readonly output: OutputDesk;
   readonly workspaces: WorkspaceDesk;
   readonly control: ControlDesk;
-  readonly drivers: readonly SessionDriver[];
+  readonly drivers: DriverTable;
   readonly logger: Logger;
   readonly newId: () => string;
+  readonly hidden?: SessionRunnerParts["hidden"];
 };
 
-/** Where a session is opened: beside another, in this directory. */
 export class SessionDesk {
   readonly #parts: SessionDeskParts;
   readonly #runner: SessionRunner;
   readonly #sessions = new Map<string, Session>();
   readonly #sizes = new Map<string, Size>();
+  readonly #actors = new SessionActors();
   /** One birth in a workspace at a time: a limit that all of them pass at once is none. */
   readonly #births = new Turns();
   /** Paused by a person, though that could not be recorded yet. */
@@ -42,8 +48,10 @@ export class SessionDesk {
   readonly #acting = new Map<string, Set<Promise<unknown>>>();
   /** Stopped or ended, but not yet recorded as closed: nothing is typed into them any more. */
   readonly #ending = new Set<string>();
-  /** What a session is still becoming; commands wait for it, so that create-then-pause is no race. */
-  readonly #settling = new Map<string, Promise<unknown>>();
+  /** By a former hub, and not yet taken up. */
+  readonly #left = new Set<string>();
+  readonly #takenUp: ((session: Session) => void)[] = [];
+  readonly #settling = new Settling();
 
   constructor(parts: SessionDeskParts) {
     this.#parts = parts;
@@ -53,31 +61,42 @@ export class SessionDesk {
   /** Folds what is stored, then takes up or ends what a former hub left alive. */
   async start(): Promise<void> {
     await follow(this.#parts.journal.log, ["status", "resize", "control_handoff"], (event) => this.#fold(event));
+    for (const { sessionId } of this.list()) if (this.isOpen(sessionId)) this.#left.add(sessionId);
     await this.#adoptAll(this.list());
-    for (const driver of this.#parts.drivers) {
+    this.#parts.drivers.forEach((driver) => {
       this.#stopStrays(driver);
       driver.onReturn(() => {
         this.#stopStrays(driver);
-        const known = this.list().filter((it) => it.kind === driver.kind && it.hostId === driver.hostId);
-        void this.#adoptAll(known);
+        void this.#adoptAll(this.#on(driver));
       });
-    }
+    });
+    this.#parts.drivers.onRemove((driver) => {
+      const alive = this.#on(driver).filter((it) => this.isOpen(it.sessionId));
+      for (const session of alive)
+        this.#settling.add(session.sessionId, this.#end(session, { reason: "host_removed" }));
+    });
   }
 
   async create(config: ParsedInput<"session.create">, by: Actor, terms: BirthTerms = {}): Promise<Session> {
     const workspace = this.#parts.workspaces.get(config.workspaceId);
-    const driver = this.#runner.driver(config.kind, workspace.hostId);
+    const driver = this.#runner.driver(config.kind, workspace.hostId, workspace.workspaceId);
     if (!driver.online) throw new AppError("host_offline", { hostId: driver.hostId });
-    const { sessionId = this.#parts.newId(), cwd, beside } = terms;
+    const { sessionId = this.#parts.newId(), beside, command } = terms;
     const besideSessionId = beside === undefined ? {} : { besideSessionId: beside };
-    const birth = { ...birthOf(config, by, { sessionId, workspace, driver }), ...besideSessionId };
+    const form = command === undefined ? {} : { command };
+    const birth = { ...birthOf(config, by, { sessionId, workspace, driver }), ...besideSessionId, ...form };
     const created = await this.#births.run(config.workspaceId, async () => {
       this.#refuseOverLimit(config.workspaceId, workspace.limits.maxSessions);
       await this.#record(sessionId, by, () => ({ type: "create", birth }));
       return this.get(sessionId);
     });
-    this.#settle(sessionId, this.#activate(created, cwd));
+    this.#settling.add(sessionId, this.#activate(created, terms));
     return created;
+  }
+
+  /** Called for each session that runs on and is heard of again, when its host has come back. */
+  onTakenUp(listener: (session: Session) => void): void {
+    this.#takenUp.push(listener);
   }
 
   list(): readonly Session[] {
@@ -125,9 +144,9 @@ export class SessionDesk {
     if (by.kind === "agent" && session.ownerAgentId !== by.id) {
       throw new AppError("forbidden", { detail: "An agent may close only a session that it started" });
     }
-    this.#parts.control.refuseUnlessDriving(sessionId, by);
     await this.#settled(sessionId);
     if (!this.isOpen(sessionId)) throw transitionRefused(this.get(sessionId), "close");
+    await this.#parts.control.refuseUnlessGoingOn(sessionId, by, "close");
     // Stopping takes power away, so it waits for nothing; and `closed` must be the last that is said of a session.
     this.#ending.add(sessionId);
     try {
@@ -200,8 +219,10 @@ export class SessionDesk {
     if (event.type === "resize" && cols !== undefined && rows !== undefined) {
       this.#sizes.set(event.sessionId, { cols, rows });
     }
+    if (event.type !== "resize") this.#actors.note(event);
     const next = applySession(this.#sessions.get(event.sessionId), event);
     if (next !== undefined) this.#sessions.set(event.sessionId, next);
+    if (next?.status === "closed") this.#actors.forget(event.sessionId);
   }
 
   #refuseOverLimit(workspaceId: string, maxSessions: number): void {
@@ -211,10 +232,10 @@ export class SessionDesk {
     }
   }
 
-  async #activate(session: Session, cwd: string | undefined): Promise<void> {
+  async #activate(session: Session, asked: StartAsked): Promise<void> {
     const host: Actor = { kind: "host", id: session.hostId };
     try {
-      await this.#runner.start(session, cwd);
+      await this.#runner.start(session, asked);
       await this.#record(session.sessionId, host, () => ({ type: "activate" }));
     } catch (error) {
       this.#parts.logger.warn("a session did not start", { session: session.sessionId, error });
@@ -223,16 +244,26 @@ export class SessionDesk {
     }
   }
 
-  async #adoptAll(sessions: readonly Session[]): Promise<void> {
-    const alive = sessions.filter((it) => this.isOpen(it.sessionId) && !this.#ending.has(it.sessionId));
-    await Promise.all(alive.map((session) => this.#adopt(session)));
+  #on({ kind, hostId }: SessionDriver): readonly Session[] {
+    return this.list().filter((it) => it.kind === kind && it.hostId === hostId);
   }
 
-  /** What runs on a host though nobody knows it: its start was answered to a hub that is gone. */
+  async #adoptAll(sessions: readonly Session[]): Promise<void> {
+    const alive = sessions.filter((it) => this.isOpen(it.sessionId) && !this.#ending.has(it.sessionId));
+    const adopt = (session: Session): Promise<unknown> => {
+      const adoption = this.#adopt(session);
+      // Nothing is typed meanwhile: a grant from before may still stand, and which numbers were used isn't known.
+      if (this.#left.has(session.sessionId)) this.#settling.add(session.sessionId, adoption);
+      return adoption;
+    };
+    await Promise.all(alive.map(adopt));
+  }
+
+  /** What a host has though nobody knows it: its start was answered to a hub that is gone, or its end was acknowledged to nobody. */
   #stopStrays(driver: SessionDriver): void {
     for (const sessionId of driver.hosted.filter((id) => !this.isOpen(id))) {
       this.#parts.logger.warn("a session that nobody knows is stopped", { session: sessionId });
-      driver.stop(sessionId).catch((error: unknown) => {
+      driver.discard(sessionId).catch((error: unknown) => {
         this.#parts.logger.error("a session could not be stopped", { session: sessionId, error });
       });
     }
@@ -242,12 +273,16 @@ export class SessionDesk {
   async #adopt(session: Session): Promise<void> {
     const { sessionId, hostId } = session;
     try {
-      const adoption = await this.#runner.adopt(session);
+      const adoption = await this.#runner.adopt(session, this.#actors.of(session));
       if (adoption === "gone") return await this.#end(session, { reason: "host_lost" });
       if (adoption === "away") return undefined;
       await this.#parts.control.adopted(session);
-      if (session.status !== "created") return undefined;
-      return await this.#record(sessionId, { kind: "host", id: hostId }, () => ({ type: "activate" }));
+      this.#left.delete(sessionId);
+      if (session.status === "created") {
+        await this.#record(sessionId, { kind: "host", id: hostId }, () => ({ type: "activate" }));
+      }
+      for (const listener of this.#takenUp) listener(session);
+      return undefined;
     } catch (error) {
       // The link broke again: the session runs on, and is taken up when its host is back.
       if (isRefusal(error, "host_offline") || isRefusal(error, "unknown_outcome")) return undefined;
@@ -261,7 +296,7 @@ export class SessionDesk {
   async #exited(session: Session, how: Parameters<OnExit>[1]): Promise<void> {
     if (this.#ending.has(session.sessionId)) return;
     const ended = this.#end(session, how);
-    this.#settle(session.sessionId, ended);
+    this.#settling.add(session.sessionId, ended);
     await ended;
   }
 
@@ -320,15 +355,8 @@ export class SessionDesk {
     if (paused && by.kind !== "person") throw new AppError("session_paused", { sessionId });
   }
 
-  #settle(sessionId: string, becoming: Promise<unknown>): void {
-    const settling = becoming.finally(() => {
-      if (this.#settling.get(sessionId) === settling) this.#settling.delete(sessionId);
-    });
-    this.#settling.set(sessionId, settling);
-  }
-
   async #settled(sessionId: string): Promise<Session> {
-    await this.#settling.get(sessionId);
+    await this.#settling.done(sessionId);
     return this.get(sessionId);
   }
 
@@ -349,28 +377,15 @@ export class SessionDesk {
   }
 }
 
-export type BirthTerms = {
+export type BirthTerms = StartAsked & {
   /** Where it was settled before. */
   readonly sessionId?: string | undefined;
-  readonly cwd?: string | undefined;
   /** Of a fresh shell: the session that it was opened for. */
   readonly beside?: string | undefined;
+  /** It is for one command alone. */
+  readonly command?: CommandForm | undefined;
 };
-
-/** Nothing was done, and another attempt would end the same. */
-export function notStarted({ sessionId, detail, reason = "closed" }: Session): AppError {
-  return new AppError("kind_unavailable", { detail: detail ?? `The session did not start (${reason})`, sessionId });
-}
 
 function isRefusal(error: unknown, code: string): boolean {
   return error instanceof AppError && error.code === code;
-}
-
-function transitionRefused(session: Session | undefined, command: string): AppError {
-  const status = session?.status ?? "none";
-  return new AppError("invalid_transition", {
-    status,
-    command,
-    detail: `Can't ${command} a session that is ${status}`,
-  });
 }

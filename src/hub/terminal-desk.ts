@@ -8,13 +8,15 @@ import { AppError } from "../protocol/errors.ts";
 import type { Output, ParsedInput } from "../protocol/operations.ts";
 import { WAIT_BUDGET_MS } from "../protocol/pty-shapes.ts";
 import type { InputChoice } from "../protocol/sessions.ts";
+import type { ActionDesk } from "./action-desk.ts";
 import type { BlockDesk, BlockRecord } from "./block-desk.ts";
 import type { ControlDesk } from "./control-desk.ts";
-import { type LossFields, lossOf, throwIfLost } from "./control-loss.ts";
+import { type LossFields, lossOf, throwIfLost, unlessLost } from "./control-loss.ts";
 import { type Conversations, ended, noTerminal } from "./conversations.ts";
 import type { OpenContinuation } from "./open-continuation.ts";
 import type { OutputReader } from "./output-reader.ts";
-import type { BlockBegun, BlockRequest } from "./ports.ts";
+import type { BlockBegun, BlockRequest, TerminalDriver } from "./terminal-driver.ts";
+import type { PromptReplies } from "./prompt-replies.ts";
 import type { SessionDesk } from "./session-desk.ts";
 import { conditionsOf, waitAnswer } from "./pty-waits.ts";
 import { blockOf, endOf, levelOf, placeOf, waitingOf } from "./terminal-answers.ts";
@@ -23,8 +25,10 @@ import type { WaitAnswer, WaitDesk } from "./wait-desk.ts";
 export type TerminalDeskParts = {
   readonly sessions: SessionDesk;
   readonly control: ControlDesk;
+  readonly actions: ActionDesk;
   readonly conversations: Conversations;
   readonly openings: OpenContinuation;
+  readonly replies: Pick<PromptReplies, "admit">;
   readonly blocks: BlockDesk;
   readonly waits: WaitDesk;
   readonly reader: OutputReader;
@@ -59,7 +63,7 @@ export class TerminalDesk {
 
   /** `shell_idle` is for agents only; a person may type wherever they like. */
   async send(
-    input: ByRun & InputChoice & { readonly if_prompt?: string | undefined },
+    input: ByRun & InputChoice & SendTerms,
     { actor }: Caller,
     { notAtShell = actor.kind === "agent" }: { readonly notAtShell?: boolean } = {},
   ): Promise<Output<"pty.send">> {
@@ -68,8 +72,9 @@ export class TerminalDesk {
     const { keys, if_prompt: ifPrompt } = input;
     // Whoever answers the question of a program doesn't take the stick by it.
     const kind = actor.kind === "person" && ifPrompt !== undefined ? "assist" : "drive";
-    const asked = { bytes: bytesOf(input), keys, by: actor, class: kind, ifPrompt, notAtShell } as const;
-    const { position, cursor, bytes } = await this.#parts.sessions.input(session.sessionId, asked);
+    const given = { bytes: bytesOf(input), keys, by: actor, class: kind, ifPrompt, notAtShell } as const;
+    const asked = this.#parts.replies.admit(session.sessionId, given);
+    const { position, cursor, bytes } = await this.#parts.actions.type({ session, input: asked, says: input.reason });
     this.#parts.blocks.noteInput(session.sessionId, actor.id, position);
     return { ...placeOf(session), bytes, position, cursor };
   }
@@ -150,9 +155,14 @@ export class TerminalDesk {
     const { sessionId } = session;
     if (!this.#isOver(sessionId, input.session_id)) {
       this.#refuseOtherRun(session, input.session_id);
-      await this.#parts.sessions.inTerminal(sessionId, actor, (it) => it.endRun(sessionId, input.session_id, actor));
+      using watch = this.#parts.control.watch(sessionId, actor);
+      const end = (driver: TerminalDriver) => driver.endRun(sessionId, input.session_id, actor);
+      await unlessLost(this.#parts.sessions.inTerminal(sessionId, actor, end), watch.signal, placeOf(session));
       const last = this.#parts.blocks.last(sessionId);
       if (last !== undefined) await this.#parts.blocks.settled(sessionId, last, AbortSignal.timeout(ENDING_MS));
+      // The host may answer before the loss is known here that ended it.
+      const endedAt = this.#parts.blocks.last(sessionId)?.end?.position ?? Number.POSITIVE_INFINITY;
+      if (endedAt >= this.#lostAt(sessionId, actor)) throwIfLost(watch.signal, placeOf(session));
     }
     const exitCode = this.#parts.blocks.last(sessionId)?.end?.exitCode;
     return {
@@ -180,9 +190,11 @@ export class TerminalDesk {
     const { command, cwd } = input;
     const blockId = this.#parts.newId();
     const request = { blockId, runId, command, cwd, by: caller.actor };
-    const { session, begun } = await this.#begin(input, request, { isLast: false });
+    const patience = AbortSignal.timeout(input.wait_ms);
+    const asking = { ...input, until: AbortSignal.any([caller.signal, patience]) };
+    const { session, begun, ...approved } = await this.#begin(asking, request, { isLast: false });
     this.#parts.blocks.noteInput(session.sessionId, caller.actor.id, begun.position);
-    const told = { ...placeOf(session), block_id: blockId, seq: begun.seq, ts_begin: begun.beganAt };
+    const told = { ...placeOf(session), block_id: blockId, seq: begun.seq, ts_begin: begun.beganAt, ...approved };
     const place = { cursor: begun.cursor, position: begun.position };
     if (input.wait_ms === 0) {
       // Whoever names the run in the next call must find it.
@@ -190,33 +202,42 @@ export class TerminalDesk {
       return { ...told, ...place };
     }
     using watch = this.#parts.control.watch(session.sessionId, caller.actor);
-    const signal = AbortSignal.any([caller.signal, watch.signal]);
-    const outcome = await this.#outcome(session, { blockId, ...begun }, { ...input, signal });
-    // What has come to its end is told; what goes on without the agent is not its business any more.
-    if (outcome.pending === true) throwIfLost(watch.signal, { block_id: blockId, ...place });
-    return { ...told, ...place, ...outcome };
+    // A person's time to decide counts, a shell's to start doesn't.
+    const left = approved.approval_id === undefined ? AbortSignal.timeout(input.wait_ms) : patience;
+    const until = AbortSignal.any([caller.signal, watch.signal, left]);
+    const { seen, endedAt } = await this.#outcome(
+      session,
+      { blockId, ...begun },
+      { max_bytes: input.max_bytes, until },
+    );
+    // What came to its end is told; what the loss ended, or goes on without the agent, is not its business any more.
+    const isLost = seen.pending === true || (endedAt ?? 0) > this.#lostAt(session.sessionId, caller.actor);
+    if (isLost) throwIfLost(watch.signal, { block_id: blockId, ...place });
+    return { ...told, ...place, ...seen };
   }
 
   /** The shell may just have ended, by `exit` in the last command: then the next terminal runs it. */
   async #begin(
-    input: RunInput,
+    input: RunInput & { readonly until: AbortSignal },
     request: BlockRequest,
     { isLast }: { readonly isLast: boolean },
-  ): Promise<{ readonly session: Session; readonly begun: BlockBegun }> {
-    const { blocks, sessions, openings } = this.#parts;
+  ): Promise<Begun> {
+    const { blocks, sessions, openings, actions } = this.#parts;
     await openings.settled(input.conversation_id);
-    const session = await this.#parts.conversations.openOrCreate(input.conversation_id, request.by);
+    const { conversation_id, workspace_id, cols, rows } = input;
+    const session = await this.#parts.conversations.openOrCreate(conversation_id, request.by, workspace_id);
     const { sessionId } = session;
-    const { cols, rows } = input;
     try {
       if (cols !== undefined && rows !== undefined) await sessions.resize(sessionId, { cols, rows }, request.by);
-      const begun = await sessions.inTerminal(sessionId, request.by, async (driver) => {
-        await openings.refuseRights(session, request.command, request.by, driver);
-        return driver.run(sessionId, request);
-      });
-      return { session, begun };
+      await sessions.inTerminal(sessionId, request.by, (driver) =>
+        openings.refuseRights(session, request.command, request.by, driver),
+      );
+      const wish = { session, request, says: input.reason };
+      const { outcome, edited, approvalId } = await actions.run(wish, input.until);
+      return { session, begun: outcome, ...(edited && { edited }), ...(approvalId && { approval_id: approvalId }) };
     } catch (error) {
-      const isGone = error instanceof AppError && GONE.has(error.code);
+      // What a person was asked about is not done elsewhere.
+      const isGone = error instanceof AppError && GONE.has(error.code) && error.details["requestId"] === undefined;
       if (!isGone || isLast) throw error;
       if (sessions.isOpen(sessionId)) await blocks.over(sessionId, AbortSignal.timeout(ENDING_MS));
       if (sessions.isOpen(sessionId)) throw error;
@@ -228,11 +249,10 @@ export class TerminalDesk {
   async #outcome(
     { sessionId }: Session,
     block: BlockBegun & { readonly blockId: string },
-    input: { readonly wait_ms: number; readonly max_bytes: number; readonly signal: AbortSignal },
-  ): Promise<Partial<RunOutput>> {
+    input: { readonly max_bytes: number; readonly until: AbortSignal },
+  ): Promise<{ readonly seen: Partial<RunOutput>; readonly endedAt?: number }> {
     const { blocks, reader } = this.#parts;
-    const until = AbortSignal.any([input.signal, AbortSignal.timeout(input.wait_ms)]);
-    await blocks.settled(sessionId, block, until);
+    await blocks.settled(sessionId, block, input.until);
     const record = await this.#block(sessionId, block.blockId);
     const end = record?.end;
     const question = blocks.question(sessionId);
@@ -242,10 +262,10 @@ export class TerminalDesk {
       { from: block.cursor, to },
       { view: "text", maxBytes: input.max_bytes },
     );
-    const seen = { output: data, omitted_bytes, redacted, end_cursor: to };
-    if (end !== undefined) return { ...seen, ...endOf(end) };
+    const shown = { output: data, omitted_bytes, redacted, end_cursor: to };
+    if (end !== undefined) return { seen: { ...shown, ...endOf(end) }, endedAt: end.position };
     const waits = question !== undefined && question.position > block.position;
-    return { ...seen, ...(waits ? { waiting: waitingOf(question) } : { pending: true }) };
+    return { seen: { ...shown, ...(waits ? { waiting: waitingOf(question) } : { pending: true }) } };
   }
 
   /** A closed session's blocks are in the log only. */
@@ -308,6 +328,11 @@ export class TerminalDesk {
     throw new AppError("not_found", { what: "block", id: blockId });
   }
 
+  /** The position of the agent's last loss of control. */
+  #lostAt(sessionId: string, { id }: Actor): number {
+    return this.#parts.control.lostAt(sessionId, id)?.position ?? Number.POSITIVE_INFINITY;
+  }
+
   async #here(sessionId: string): Promise<{ readonly cursor: number; readonly position: number }> {
     return this.#parts.reader.here(sessionId);
   }
@@ -323,6 +348,19 @@ export class TerminalDesk {
     throw new AppError("not_found", { what: "interactive run", id: runId, detail: "That interactive run is over" });
   }
 }
+
+/** How a person is asked, should policy say so. */
+type SendTerms = {
+  readonly if_prompt?: string | undefined;
+  readonly reason?: string | undefined;
+};
+
+type Begun = {
+  readonly session: Session;
+  readonly begun: BlockBegun;
+  readonly edited?: string;
+  readonly approval_id?: string;
+};
 
 type Waited = { readonly answer: WaitAnswer; readonly lost: LossFields };
 

@@ -7,7 +7,8 @@ import { Patterns } from "../lib/patterns.ts";
 import { AppError } from "../protocol/errors.ts";
 import { type Condition, type TapeReader, WaitDesk, type WaitRequest } from "./wait-desk.ts";
 
-const patterns = new Patterns();
+// What a pattern means doesn't hang on how busy the machine is.
+const patterns = new Patterns({ deadlineMs: 20_000 });
 afterAll(() => patterns.close());
 
 type Options = Partial<WaitRequest> & { readonly keyframe?: StoredEvent };

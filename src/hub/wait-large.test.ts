@@ -1,12 +1,28 @@
 /** Waits over much output: found however far, at a cost in proportion to the output, in bounded memory. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterAll, expect, test } from "vitest";
 import { Patterns } from "../lib/patterns.ts";
 import { type Condition, type TapeItem, type TapeReader, WaitDesk, type WaitAnswer } from "./wait-desk.ts";
 
-const MEGABYTES = process.env["SIDESTICK_SOAK"] === "1" ? 256 : 25;
+const SOAK = process.env["SIDESTICK_SOAK"] === "1";
+const MEGABYTES = SOAK ? 256 : 25;
 const CHUNK = 1 << 18;
+/** A look at the memory for so many chunks: each begins with a collection. */
+const LOOK_CHUNKS = 16;
 
-const patterns = new Patterns();
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc") as () => void;
+
+/** What is in use, without what only waits to be collected. */
+function inUse(): number {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+// What a pattern means doesn't hang on how busy the machine is.
+const patterns = new Patterns({ deadlineMs: 20_000 });
 afterAll(() => patterns.close());
 const screens = {
   open: () => {
@@ -30,8 +46,7 @@ class LongTape implements TapeReader {
     let cursor = 0;
     for (; cursor < this.size; cursor += CHUNK) {
       yield [{ kind: "bytes", cursor, bytes: this.lines }];
-      const { heapUsed, external } = process.memoryUsage();
-      this.peak = Math.max(this.peak, heapUsed + external);
+      if ((cursor / CHUNK) % LOOK_CHUNKS === 0) this.peak = Math.max(this.peak, inUse());
     }
     yield [{ kind: "bytes", cursor, bytes: this.last }];
   }
@@ -60,20 +75,23 @@ test.each([
   "[WAI-19] %s is found after a long way in bounded memory",
   async (_name, condition, line) => {
     const tape = new LongTape(MEGABYTES, line);
-    const before = process.memoryUsage();
+    const before = inUse();
     const [answer] = await search(tape, [condition]);
     expect(answer.matched).toBe(true);
     expect(answer.cursor).toBeGreaterThan(tape.size);
-    expect(tape.peak - before.heapUsed - before.external).toBeLessThan(64 * (1 << 20));
+    expect(tape.peak - before).toBeLessThan(64 * (1 << 20));
   },
   600_000,
 );
 
-test("[WAI-19] a literal is searched at 100 MB a second of processor time at least", async () => {
-  const rates: number[] = [];
-  for (let count = 0; count < 3; count += 1) {
-    const [, rate] = await search(new LongTape(64, LINE), [{ type: "substring", match: "the end" }]);
-    rates.push(rate);
-  }
-  expect(Math.max(...rates)).toBeGreaterThan(100);
-});
+test.runIf(SOAK)(
+  "[WAI-19] a literal is searched at 100 MB a second of processor time at least (only in a soak: a timing)",
+  async () => {
+    const rates: number[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      const [, rate] = await search(new LongTape(64, LINE), [{ type: "substring", match: "the end" }]);
+      rates.push(rate);
+    }
+    expect(Math.max(...rates)).toBeGreaterThan(100);
+  },
+);

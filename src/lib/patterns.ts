@@ -2,7 +2,8 @@
  * Regular expressions in linear time (RE2 syntax), in threads of their own: `^` and `$` are begin and end of a line.
  * A call that takes too long is refused and its thread replaced; the caller's thread is never held up.
  */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "./thread.ts";
 
 export type PatternCall =
   | { readonly kind: "compile"; readonly pattern: string }
@@ -20,6 +21,8 @@ export class PatternRefused extends Error {
 }
 
 const DEADLINE_MS = 200;
+/** A machine that stands still for a while takes one of them from a try, not all of its time. */
+const DEADLINE_PARTS = 10;
 /** With two, a slow pattern leaves one for the others. */
 const THREADS = 2;
 
@@ -98,8 +101,7 @@ class PatternThread {
   constructor(deadlineMs: number, listener: Listener) {
     this.#deadlineMs = deadlineMs;
     this.#listener = listener;
-    this.#worker = new Worker(new URL("patterns-thread.ts", import.meta.url), {
-      execArgv: [],
+    this.#worker = startThread(new URL("patterns-thread.ts", import.meta.url), {
       name: "patterns",
       // A pattern's tables must not take the hub's memory.
       resourceLimits: { maxOldGenerationSizeMb: 128 },
@@ -118,7 +120,7 @@ class PatternThread {
 
   run(job: Job): void {
     this.#job = job;
-    this.#deadline = setTimeout(() => this.#late(job), this.#deadlineMs);
+    this.#wait(job, DEADLINE_PARTS);
     this.#worker.postMessage(job.call, []);
   }
 
@@ -127,6 +129,11 @@ class PatternThread {
     this.#failure = undefined;
     this.#end(reason);
     await this.#worker.terminate();
+  }
+
+  #wait(job: Job, parts: number): void {
+    const over = (): void => (parts > 1 ? this.#wait(job, parts - 1) : this.#late(job));
+    this.#deadline = setTimeout(over, this.#deadlineMs / DEADLINE_PARTS);
   }
 
   /** An answer that is here already but not yet read, because this thread was busy, counts. */

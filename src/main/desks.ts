@@ -1,35 +1,39 @@
 /** Opens the stores of one data directory and sets the desks over them: the hub without its doors. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import type { ChannelMaker } from "../hub/chat/channel-desk.ts";
+import type { OutboxStore } from "../hub/chat/outbox-port.ts";
+import type { MLClassifier } from "../domain/prompts/fuser.ts";
 import { AnswerDesk } from "../hub/answer-desk.ts";
 import { ApprovalDesk } from "../hub/approval-desk.ts";
-import { ControlChanges } from "../hub/control-changes.ts";
 import { ControlDesk } from "../hub/control-desk.ts";
 import { AuditWriter } from "../hub/audit-writer.ts";
 import { CredentialDesk } from "../hub/credential-desk.ts";
-import { FreshShells } from "../hub/fresh-shells.ts";
+import { DriverTable } from "../hub/driver-table.ts";
+import { HistoryDesk } from "../hub/history-desk.ts";
+import { HostDesk, type HostDeskParts } from "../hub/host-desk.ts";
 import { Journal } from "../hub/journal.ts";
+import { KeptScreens } from "../hub/kept-screens.ts";
 import { OutputDesk } from "../hub/output-desk.ts";
+import { PolicyDesk } from "../hub/policy-desk.ts";
 import type { Clock, SessionDriver } from "../hub/ports.ts";
+import { Recordings } from "../hub/recording.ts";
 import { RetentionDesk, type RetentionLimits } from "../hub/retention-desk.ts";
-import { Conversations } from "../hub/conversations.ts";
-import { BlockDesk } from "../hub/block-desk.ts";
-import { OpenContinuation } from "../hub/open-continuation.ts";
-import { OutputReader } from "../hub/output-reader.ts";
-import { Redactions } from "../hub/redactions.ts";
-import { Tape } from "../hub/tape.ts";
-import { TerminalDesk } from "../hub/terminal-desk.ts";
-import { WaitDesk } from "../hub/wait-desk.ts";
-import { SessionDesk } from "../hub/session-desk.ts";
+import { SessionDesk, type SessionDeskParts } from "../hub/session-desk.ts";
 import { WorkspaceDesk } from "../hub/workspace-desk.ts";
+import type { Session } from "../domain/session.ts";
 import type { Logger } from "../lib/logger.ts";
-import { Patterns } from "../lib/patterns.ts";
-import { RenderedScreens } from "./rendered-screens.ts";
+import { RemoteHosts } from "../server/hosts/remote-hosts.ts";
 import { HeadFiles } from "../store/audit/head-files.ts";
 import { JsonLinesFile } from "../store/audit/json-lines-file.ts";
 import { SegmentByteStore } from "../store/segments/segment-byte-store.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite/sqlite-store.ts";
+import { PolicyDirectory } from "../store/policy/policy-directory.ts";
 import { AUDIT_FILE } from "./audit.ts";
+import { chatDesks, type ChatParts } from "./chat-desks.ts";
+import { hostFacts } from "./host-facts.ts";
+import { policyPlaces } from "./settings.ts";
+import { terminalDesks } from "./terminal-desks.ts";
 
 export type DeskOptions = {
   readonly dataDir: string;
@@ -40,81 +44,187 @@ export type DeskOptions = {
   readonly limits: RetentionLimits;
   /** Where the audit head is kept; absent: in the audit file alone. */
   readonly auditHeads?: string | undefined;
+  /** The policy file; absent: that of the data directory, if there is one. */
+  readonly policy?: string | undefined;
+  /** What of ours no agent may write. */
+  readonly ours?: readonly string[] | undefined;
   /** How long a session stays interactive when its last viewer with input is gone. */
   readonly graceMs?: number | undefined;
+  /** How long a question of a program can be answered before it is offered anew. */
+  readonly promptTtlMs?: number | undefined;
+  /** Adapters of chat platforms; absent: the product's. */
+  readonly maker?: ChannelMaker | undefined;
+  /** Between the desks and what is kept of chats. */
+  readonly chatStore?: ((kept: OutboxStore) => OutboxStore) | undefined;
+  readonly leaving?: ChatParts["leaving"];
+  /** Somebody's own; none comes with us. */
+  readonly ml?: MLClassifier | undefined;
+  /** Where people reach the hub, once it listens; absent: nowhere. */
+  readonly url?: (() => string) | undefined;
+  /** The longest that an interactive command of a project may run. */
+  readonly commandSeconds?: number | undefined;
+  /** Resolves when it does. */
+  readonly reachable?: Promise<void> | undefined;
 };
+
+/** Of seed 002. */
+const COMMAND_SECONDS = 300;
+
+type StoredOptions = DeskOptions & Pick<SessionDeskParts, "hidden">;
 
 export type OpenDesks = Awaited<ReturnType<typeof openDesks>>;
 
 export const LOCAL_HOST = "local";
 
 export const newId = (): string => randomUUID();
-export const newSecret = (): string => randomBytes(32).toString("base64url");
+/** None begins with a dash: a person pastes it behind an option. */
+export function newSecret(): string {
+  for (;;) {
+    const secret = randomBytes(32).toString("base64url");
+    if (!secret.startsWith("-")) return secret;
+  }
+}
+
 export const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Rejects with `StoreUnusable` when the directory can't serve; then nothing was changed. */
+/** Rejects with `StoreUnusable` when the directory can't serve, with `PolicyBroken` when a policy file can't. */
 export async function openDesks(options: DeskOptions) {
-  const { dataDir, openDrivers, logger, clock, limits, auditHeads, graceMs } = options;
-  const store = await openSqliteStore(dataDir, { now: () => clock.now() });
-  const drivers = await openDrivers().catch((error: unknown) => store.close().then(() => Promise.reject(error)));
-  const bytes = new SegmentByteStore(dataDir, { now: () => clock.now() });
-  const journal = new Journal(store.events);
-  const output = new OutputDesk(bytes, journal, logger);
-  const workspaces = new WorkspaceDesk(journal, LOCAL_HOST);
-  const control = new ControlDesk({ journal, drivers, workspaces, logger, graceMs });
-  const sessions = new SessionDesk({ journal, output, workspaces, control, drivers, logger, newId });
-  const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
-  endApprovalsOnLoss(control, approvals);
-  const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });
-  const answers = new AnswerDesk(store.answers);
-  const terminal = terminalDesks({ journal, output, sessions, control, approvals, workspaces });
-  const audit = auditWriter(store, { dataDir, auditHeads, logger });
-  const kept = { log: store.events, bytes, answers: store.answers, audit };
-  const retention = new RetentionDesk({ ...kept, sessions, approvals, clock, logger, limits });
+  const policy = await policyDesk(options);
+  try {
+    await policy.start();
+    const hidden = options.policy === undefined ? [] : [dirname(options.policy)];
+    const desks = await openStoredDesks({ ...options, hidden }, policy);
+    const close = async (): Promise<void> => {
+      policy.stop();
+      await desks.close();
+    };
+    return { ...desks, policy, close };
+  } catch (error) {
+    policy.stop();
+    throw error;
+  }
+}
 
+async function policyDesk({ dataDir, policy, ours = [dataDir], logger }: DeskOptions): Promise<PolicyDesk> {
+  const { parse } = await import("unbash");
+  return new PolicyDesk({ files: new PolicyDirectory(policyPlaces({ dataDir, policy })), parse, logger, ours });
+}
+
+async function openStoredDesks(options: StoredOptions, policies: PolicyDesk) {
+  const { dataDir, openDrivers, logger, clock, limits, promptTtlMs, ml, url = () => "" } = options;
+  const store = await openSqliteStore(dataDir, { now: () => clock.now() });
+  const drivers = await openTable(openDrivers, store);
+  const bytes = new SegmentByteStore(dataDir, { now: () => clock.now() });
+  const base = baseDesks(options, { store, drivers, bytes });
+  const { workspaces, credentials, control, sessions, approvals, output } = base;
+  const { hosts, ...reaching } = hostDesks({ ...options, ...base, store, drivers });
+  const making = { newId, newSecret, digest, clock, logger };
+  const { commandSeconds = COMMAND_SECONDS } = options;
+  const asking = { policies, localHostId: LOCAL_HOST, promptTtlMs, commandSeconds, ml, url };
+  const terminal = terminalDesks({ ...base, ...asking, ...making });
+  const { chatStore = (kept: OutboxStore) => kept } = options;
+  const outboxStore = chatStore(store.outbox);
+  const chats = chatDesks({ ...options, ...terminal.desks, ...base, ...making, outboxStore });
+  const audit = auditWriter(store, options);
+  const kept = { log: store.events, bytes, answers: store.answers, audit };
+  const retention = new RetentionDesk({ ...kept, sessions, approvals, ...terminal.desks, clock, logger, limits });
+  const closeStores = () => closeInTurn([audit, bytes, store]);
+
+  // Each builds on those before it.
+  const inTurn = [workspaces, credentials, hosts, terminal, control, sessions, approvals, ...terminal.talking, chats];
   try {
     await audit.catchUp();
-    // Each builds on those before it.
-    for (const desk of [workspaces, credentials, terminal, control, sessions, approvals]) await desk.start();
+    for (const desk of inTurn) await desk.start();
   } catch (error) {
-    await audit.close();
-    await bytes.close();
-    await store.close();
+    await hosts.stop();
+    await closeStores();
     throw error;
   }
   retention.start();
 
   const close = async (): Promise<void> => {
-    await retention.stop();
-    approvals.stop();
-    control.stop();
-    credentials.stop();
+    await Promise.all([retention.stop(), chats.stop()]);
+    await hosts.stop();
+    for (const desk of [approvals, control, credentials]) desk.stop();
     await output.stop();
     await terminal.close();
-    await audit.close();
-    await bytes.close();
-    await store.close();
+    await closeStores();
   };
+  const { channels } = chats;
+  const stored = { drivers, store, log: store.events, bytes, audit, retention };
   return {
-    drivers,
-    store,
-    journal,
-    log: store.events,
-    bytes,
-    output,
-    workspaces,
-    sessions,
-    control,
-    changes: terminal.changes,
-    shells: new FreshShells(sessions),
-    terminals: terminal.desk,
-    approvals,
-    credentials,
-    answers,
-    audit,
-    retention,
+    ...stored,
+    ...base,
+    ...terminal.desks,
+    ...lookingBack({ ...stored, ...base, clock }),
+    hosts,
+    ...reaching,
+    chats,
+    channels,
     close,
   };
+}
+
+type Stored = {
+  readonly store: SqliteStore;
+  readonly bytes: SegmentByteStore;
+  readonly drivers: DriverTable;
+};
+
+function baseDesks({ clock, logger, hidden, graceMs }: StoredOptions, { store, bytes, drivers }: Stored) {
+  const journal = new Journal(store.events);
+  const output = new OutputDesk(bytes, journal, logger);
+  const workspaces = new WorkspaceDesk(journal, LOCAL_HOST);
+  const control = new ControlDesk({ journal, drivers, workspaces, logger, graceMs });
+  const sessions = new SessionDesk({ journal, output, workspaces, control, drivers, logger, newId, hidden });
+  const approvals = new ApprovalDesk({ journal, sessions, workspaces, clock, logger, newId, digest });
+  endApprovalsOnLoss(control, approvals);
+  const credentials = new CredentialDesk({ store: store.credentials, journal, clock, newId, newSecret, digest });
+  const answers = new AnswerDesk(store.answers);
+  return { journal, output, workspaces, control, sessions, approvals, credentials, answers };
+}
+
+type Looking = Pick<ReturnType<typeof baseDesks>, "output" | "sessions"> & {
+  readonly log: SqliteStore["events"];
+  readonly bytes: SegmentByteStore;
+  readonly clock: Clock;
+};
+
+function lookingBack(parts: Looking) {
+  const screens = new KeptScreens(parts.log);
+  const history = new HistoryDesk({ ...parts, screens });
+  return { history, recordings: new Recordings({ ...parts, history, screens }) };
+}
+
+async function openTable(openDrivers: DeskOptions["openDrivers"], store: SqliteStore): Promise<DriverTable> {
+  return new DriverTable(
+    await openDrivers().catch((error: unknown) => store.close().then(() => Promise.reject(error))),
+  );
+}
+
+type HostParts = Pick<HostDeskParts, "journal" | "credentials" | "workspaces" | "drivers" | "clock" | "logger"> & {
+  readonly store: SqliteStore;
+  readonly sessions: SessionDesk;
+};
+
+function hostDesks({ store, sessions, ...parts }: HostParts) {
+  const isOpen = (it: Session): boolean => it.status !== "closed";
+  const remotes = new RemoteHosts(parts.logger);
+  const hubId = store.audit.chainId;
+  const hosts = new HostDesk({
+    ...parts,
+    openRemote: (hostId, listener) => remotes.open(hostId, listener),
+    openSessions: (hostId) => sessions.list().filter((it) => it.hostId === hostId && isOpen(it)).length,
+    local: { hostId: LOCAL_HOST, facts: hostFacts() },
+    hubId,
+    newId,
+    newSecret,
+  });
+  return { hosts, remotes, hubId };
+}
+
+async function closeInTurn(stores: readonly { readonly close: () => Promise<void> }[]): Promise<void> {
+  for (const it of stores) await it.close();
 }
 
 type AuditOptions = Pick<DeskOptions, "dataDir" | "auditHeads" | "logger">;
@@ -127,35 +237,8 @@ function auditWriter({ events: log, audit: trail }: SqliteStore, { dataDir, audi
 
 function endApprovalsOnLoss(control: ControlDesk, approvals: ApprovalDesk): void {
   control.onLoss(({ sessionId, agentId, state: { reason } }) => {
-    // A restart takes control away, but what was asked is still to be answered.
-    if (reason !== "restart") approvals.endIn(sessionId, reason === "stop_now" ? "stopped" : "revoked", agentId);
+    // A restart takes control away, but what an agent asked by itself is still to be answered.
+    const only = { agentId, bound: reason === "restart" };
+    approvals.endIn(sessionId, reason === "stop_now" ? "stopped" : "revoked", only);
   });
-}
-
-type TerminalParts = {
-  readonly journal: Journal;
-  readonly output: OutputDesk;
-  readonly sessions: SessionDesk;
-  readonly control: ControlDesk;
-  readonly approvals: ApprovalDesk;
-  readonly workspaces: WorkspaceDesk;
-};
-
-function terminalDesks({ journal, output, sessions, control, approvals, workspaces }: TerminalParts) {
-  const { log } = journal;
-  const blocks = new BlockDesk(journal);
-  const reader = new OutputReader(output, new Redactions(log));
-  const patterns = new Patterns();
-  const screens = new RenderedScreens();
-  const tape = new Tape(log, output);
-  const waits = new WaitDesk({ tape, patterns, screens, keyframe: tape.keyframe.bind(tape) });
-  const conversations = new Conversations(sessions);
-  const openings = new OpenContinuation({ approvals, control, conversations, sessions, workspaces, newId });
-  const desk = new TerminalDesk({ sessions, control, conversations, openings, blocks, waits, reader, newId });
-  const changes = new ControlChanges({ control, blocks, reader });
-  const close = async (): Promise<void> => {
-    await patterns.close();
-    await screens.close();
-  };
-  return { desk, changes, start: () => blocks.start(), close };
 }

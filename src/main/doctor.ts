@@ -3,23 +3,29 @@ import { access, constants, stat } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { guardAbility } from "../host/guard/guard.ts";
+import type { ChannelDesk, ListedChannel } from "../hub/chat/channel-desk.ts";
 import type { AuditWriter } from "../hub/audit-writer.ts";
+import type { DriverTable } from "../hub/driver-table.ts";
+import { type Applied, type PolicyDesk, problemLine } from "../hub/policy-desk.ts";
 import type { Journal } from "../hub/journal.ts";
-import type { SessionDriver } from "../hub/ports.ts";
+import type { PolicyProblem, SessionDriver } from "../hub/ports.ts";
 import { SESSION_KINDS } from "../domain/session.ts";
 import type { Check } from "../protocol/hub.ts";
 import { openPeerReader } from "../server/peer.ts";
 import type { SqliteStore } from "../store/sqlite/sqlite-store.ts";
 import { AUDIT_FILE } from "./audit.ts";
 import { containmentCheck } from "./containment.ts";
-import type { Settings } from "./settings.ts";
+import { configuredPolicies } from "./policy.ts";
+import { type Settings, SettingsError } from "./settings.ts";
 
 export type HubCheckParts = {
   readonly settings: Settings;
-  readonly drivers: readonly SessionDriver[];
+  readonly drivers: DriverTable;
   readonly store: SqliteStore;
   readonly journal: Journal;
   readonly audit: AuditWriter;
+  readonly policy: PolicyDesk;
+  readonly channels: ChannelDesk;
   readonly socketPath: string;
 };
 
@@ -27,15 +33,17 @@ const MIN_NODE = 24;
 
 /** Asked of a running hub. */
 export async function hubChecks(parts: HubCheckParts): Promise<Check[]> {
-  const { settings, drivers, store, journal, audit, socketPath } = parts;
+  const { settings, drivers, store, journal, audit, policy, channels, socketPath } = parts;
   return [
     nodeCheck(),
     await dataDirCheck(settings.dataDir),
     storeCheck(store, journal),
     auditCheck(join(settings.dataDir, AUDIT_FILE), audit),
+    policyCheck(policy.applied, policy.problems),
     { name: "operator socket", state: "ready", needed: true, detail: socketPath },
-    containmentCheck({ guard: drivers.find((it) => it.guard !== undefined)?.guard, account: userInfo() }),
-    ...kindChecks(drivers),
+    containmentCheck({ guard: drivers.all.find((it) => it.guard !== undefined)?.guard, account: userInfo() }),
+    ...kindChecks(drivers.all),
+    ...(await channelChecks(channels)),
   ];
 }
 
@@ -49,7 +57,7 @@ export async function localChecks(dataDir: string): Promise<Check[]> {
     remedy: `Start it: npm start -- --data-dir ${dataDir}`,
   };
   const containment = containmentCheck({ guard: guardAbility(), account: userInfo() });
-  return [hub, nodeCheck(), await dataDirCheck(dataDir), await peerCheck(), containment];
+  return [hub, nodeCheck(), await dataDirCheck(dataDir), await filesCheck(dataDir), await peerCheck(), containment];
 }
 
 function nodeCheck(): Check {
@@ -87,6 +95,30 @@ function auditCheck(file: string, { problem }: AuditWriter): Check {
   if (problem === undefined) return { ...base, state: "ready", detail: file };
   const remedy = `Look at ${file}; lines that are missing are written as soon as they can be`;
   return { ...base, state: "degraded", detail: `It can't be written (${problem}).`, remedy };
+}
+
+function policyCheck({ global, workspaces }: Applied, problems: readonly PolicyProblem[]): Check {
+  const base = { name: "policy", needed: false };
+  const own = workspaces.size === 0 ? "" : `, and ${workspaces.size} of workspaces`;
+  const detail = `${global.file ?? "the default"}${own}, version ${global.policy.version}`;
+  const [first] = problems;
+  if (first === undefined) return { ...base, state: "ready", detail };
+  const { remedy } = first;
+  return { ...base, state: "degraded", detail: `It stays as it was (${detail}): ${problemLine(first)}.`, remedy };
+}
+
+/** Of files that a hub would read at its start. */
+async function filesCheck(dataDir: string): Promise<Check> {
+  const broken = { name: "policy", needed: true, state: "missing" } as const;
+  try {
+    const loaded = await configuredPolicies(dataDir);
+    if (loaded.ok) return policyCheck(loaded.applied, []);
+    const [first] = loaded.problems as [PolicyProblem];
+    return { ...broken, detail: `A hub would not start: ${problemLine(first)}.`, remedy: first.remedy };
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    return { ...broken, detail: `A hub would not start: ${error.message}`, remedy: "Mend that setting" };
+  }
 }
 
 async function dataDirCheck(dataDir: string): Promise<Check> {
@@ -130,4 +162,22 @@ function kindChecks(drivers: readonly SessionDriver[]): Check[] {
     if (driver !== undefined) return { ...base, state: "ready", detail: `on host ${driver.hostId}` };
     return { ...base, state: "missing", detail: "no driver for them in this version" };
   });
+}
+
+async function channelChecks(channels: ChannelDesk): Promise<Check[]> {
+  if (channels.problem === undefined) return (await channels.list()).map(channelCheck);
+  const remedy = "Mend or remove the file, then restart the hub";
+  const detail = `The hub runs without them: ${channels.problem}`;
+  return [{ name: "channels", needed: false, state: "degraded", detail, remedy }];
+}
+
+function channelCheck({ name, bot = "not reached yet", health, people, waiting }: ListedChannel): Check {
+  const base = { name: `${name} channel`, needed: false };
+  const detail = `${bot}, ${people.length === 1 ? "1 person" : `${people.length} people`}, ${waiting} waiting`;
+  if (health.state !== "up") {
+    const remedy = `See sidestick channels list; a new token: sidestick channels remove ${name}, then add ${name}`;
+    return { ...base, state: "degraded", detail: `${detail}: ${health.detail ?? health.state}`, remedy };
+  }
+  if (people.length > 0) return { ...base, state: "ready", detail };
+  return { ...base, state: "degraded", detail, remedy: `Nobody may speak there: sidestick channels invite ${name}` };
 }

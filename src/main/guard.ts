@@ -4,9 +4,10 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, mkdtempSync, rmSync, statSync } from "node:fs";
-import { constants as os, tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
+import { constants as os } from "node:os";
+import { delimiter, resolve } from "node:path";
+import type { Writable } from "node:stream";
 import type { SidestickClient } from "../client/sidestick.ts";
 import { overlap } from "../host/guard/guard-layout.ts";
 import { guardAbility, guarded } from "../host/guard/guard.ts";
@@ -35,8 +36,6 @@ export async function runGuarded(run: GuardedRun, note: (text: string) => void):
   await using cleanup = new AsyncDisposableStack();
   const { url, hidden } = await client.hub.places();
   const ours = ownPlaces(hidden, dataDir);
-  const directory = mkdtempSync(join(tmpdir(), "sidestick-guard-"));
-  cleanup.defer(() => rmSync(directory, { recursive: true, force: true }));
   const told: Record<string, string> = {};
   if (terms.network !== false) {
     told["SIDESTICK_URL"] = url;
@@ -44,15 +43,20 @@ export async function runGuarded(run: GuardedRun, note: (text: string) => void):
   }
   const terminal = process.stdin.isTTY && process.stdout.isTTY ? "kept" : "none";
   const program = { file, args, env: personsEnvironment(process.env), cwd: process.cwd() };
-  const start = guarded(program, { directory, ours, shown: [], terms, told, terminal });
+  const start = guarded(program, { planIn: PLAN_FD, ours, shown: [], terms, told, terminal });
   for (const path of start.left) note(`${path} isn't there and could not be made, so the program may make it.`);
-  const child = spawn(start.file, start.args, { env: start.env, stdio: "inherit" });
+  const child = spawn(start.file, start.args, { env: start.env, stdio: ["inherit", "inherit", "inherit", "pipe"] });
+  const planned = child.stdio[PLAN_FD] as Writable;
+  // It ended before it had read all: its end says so.
+  planned.on("error", () => undefined).end(start.plan);
   const { code, signal } = await endOf(child);
   await cleanup.disposeAsync();
   if (signal === null) return code ?? 1;
   if (!CORE.has(signal)) process.kill(process.pid, signal);
   return 128 + os.signals[signal];
 }
+
+const PLAN_FD = 3;
 
 /** A person sees that the program died; that it was us who dumped a core would only confuse. */
 const CORE = new Set<NodeJS.Signals>("SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGSEGV SIGSYS".split(" ") as never);
@@ -135,10 +139,10 @@ function personsEnvironment(env: Environment): Record<string, string> {
   return { ...Object.fromEntries(kept), PATH: path.join(delimiter) };
 }
 
-/** What the terminal says it says to all of its group, so those signals come to the program without us. */
+/** What a terminal says it says to all of the group in front: then the program has heard it without us. */
 async function endOf(child: ChildProcess): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   const handlers = new Map<NodeJS.Signals, () => void>([
-    ...(["SIGINT", "SIGQUIT"] as const).map((name) => [name, () => undefined] as const),
+    ...(["SIGINT", "SIGQUIT"] as const).map((name) => [name, () => void (isInFront() || child.kill(name))] as const),
     ...(["SIGTERM", "SIGHUP"] as const).map((name) => [name, () => void child.kill(name)] as const),
   ]);
   for (const [name, handler] of handlers) process.on(name, handler);
@@ -148,4 +152,12 @@ async function endOf(child: ChildProcess): Promise<{ code: number | null; signal
   } finally {
     for (const [name, handler] of handlers) process.off(name, handler);
   }
+}
+
+function isInFront(): boolean {
+  // pid (name) state ppid pgrp session tty_nr tpgid …; the name may hold anything.
+  const [, , group, , , front] = readFileSync("/proc/self/stat", "utf8")
+    .replace(/^.*\) /s, "")
+    .split(" ");
+  return group === front;
 }

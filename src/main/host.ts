@@ -8,30 +8,12 @@ import { createConnection } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { guardAbility } from "../host/guard/guard.ts";
-import { Host } from "../host/host.ts";
-import type { OpenSession } from "../host/hosted-session.ts";
-import { adoptOrphans } from "../host/orphans.ts";
-import type { SpoolLimits } from "../host/spool.ts";
-import { createLogger, type Logger } from "../lib/logger.ts";
+import { listenForHubs } from "../host/link/link-server.ts";
 import { openPeerReader } from "../server/peer.ts";
-import { LogFile } from "./log-file.ts";
-import { makePrivateDirectory } from "./private-directory.ts";
+import { type HostComposition, type HostParts, PRODUCT, serveHost } from "./serve-host.ts";
 import { placesOf, readSettings, SettingsError } from "./settings.ts";
 
 export const LOCAL_HOST_ID = "local";
-
-export type HostParts = {
-  readonly directory: string;
-  readonly logger: Logger;
-  /** What of Sidestick a guard hides. */
-  readonly ours: readonly string[];
-};
-
-export type HostComposition = {
-  readonly openSession: (parts: HostParts) => Promise<OpenSession>;
-  readonly spoolLimits?: SpoolLimits | undefined;
-};
 
 type HostSettings = {
   readonly dataDir: string;
@@ -42,19 +24,21 @@ type HostSettings = {
 const HELP = `Usage: sidestick host [--data-dir DIR] [--idle-seconds N] [--hide DIR]...
 
 Runs sessions for the hub. \`sidestick up\` starts it by itself.
+Other machines run sessions too; each of these has its own --help:
+
+  host invite         at the hub: makes a code with which a machine joins
+  host join           there: joins, and runs sessions for the hub
+  host status         there: tells whether it reaches its hub
+  host install        there: writes a systemd unit for it
+  host remove         at the hub: forgets it
+  hosts               at the hub: lists them
+
+Options of \`sidestick host\` alone:
 
   --data-dir DIR      the hub's data directory
   --idle-seconds N    ends after this long without a session and without a hub (default 60)
   --hide DIR          what else a guard hides of Sidestick's own`;
 const ALIVE_WITHIN_MS = 2_000;
-const EXIT_WITHIN_MS = 1_000;
-
-const PRODUCT: HostComposition = {
-  openSession: async (parts) => {
-    const { openTerminals } = await import("./terminals.ts");
-    return openTerminals(parts);
-  },
-};
 
 /** Resolves with the exit code when the host has ended. */
 export async function runHost(argv: readonly string[], composition = PRODUCT): Promise<number> {
@@ -80,34 +64,10 @@ export async function runHost(argv: readonly string[], composition = PRODUCT): P
 }
 
 async function serve({ dataDir, ours, idleMs }: HostSettings, composition: HostComposition): Promise<number> {
-  const directory = join(dataDir, "host");
-  await makePrivateDirectory(directory);
-  const logFile = new LogFile(join(dataDir, "host.log"));
-  const logger = createLogger("info", (line) => logFile.write(line));
-  const peerOf = await openPeerReader();
-  if (!adoptOrphans()) logger.warn("what ended shells leave behind can't be found");
-  const host = await Host.start({
-    directory,
-    hostId: LOCAL_HOST_ID,
-    openSession: await composition.openSession({ directory, logger, ours }),
-    peerOf,
-    logger,
-    idleMs,
-    spoolLimits: composition.spoolLimits,
-    guard: guardAbility(),
-  });
-  if (host === undefined) return alreadyRunning(directory);
-  // A fault in one session must not end the shells of all others.
-  process.on("uncaughtException", (error) => logger.error("a fault", { error }));
-  process.on("unhandledRejection", (error) => logger.error("a fault", { error }));
-  process.on("SIGTERM", () => host.shutdown("now"));
-  logger.info("the host is up", { pid: process.pid });
-  console.log(`The host is ready (pid ${process.pid}).`);
-  await host.ended;
-  logger.info("the host is down");
-  // Whatever a session left behind, a worker or a timer, must not keep the process.
-  setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
-  return 0;
+  const path = join(dataDir, "host", "link.sock");
+  const way = async ({ logger }: HostParts) => listenForHubs({ path, peerOf: await openPeerReader(), logger });
+  const local = { dataDir, hostId: LOCAL_HOST_ID, ours, way, idleMs, started: () => undefined };
+  return (await serveHost(local, composition)) ? 0 : alreadyRunning(join(dataDir, "host"));
 }
 
 /** Whoever holds the lock may still be starting. */

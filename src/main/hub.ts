@@ -2,7 +2,7 @@
 import type { AddressInfo } from "node:net";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { Passes } from "../hub/passes.ts";
+import { type LoginPass, Passes } from "../hub/passes.ts";
 import { isBelow, isElsewhere } from "../host/link/ancestry.ts";
 import { retentionOf } from "../domain/event.ts";
 import type { EventLog, SessionDriver } from "../hub/ports.ts";
@@ -42,8 +42,9 @@ export type RunningHub = {
   readonly close: () => Promise<void>;
 };
 
-/** How long the hub waits for viewers; what is absent is the product's. */
-export type Patience = Pick<DoorOptions, "heartbeat"> & Pick<DeskOptions, "graceMs">;
+/** How long the hub waits for viewers, and its chat platforms; what is absent is the product's. */
+export type Patience = Pick<DoorOptions, "heartbeat"> &
+  Pick<DeskOptions, "graceMs" | "promptTtlMs" | "maker" | "chatStore">;
 
 /** Rejects when it can't start; then nothing is left open. */
 export async function startHub(settings: Settings, drivers: Drivers, patience: Patience = {}): Promise<RunningHub> {
@@ -61,9 +62,14 @@ export async function startHub(settings: Settings, drivers: Drivers, patience: P
     closeDrivers = local.close;
     return local.drivers;
   };
-  const { dataDir, auditHeads } = settings;
-  const { graceMs, heartbeat } = patience;
-  const desks = await openDesks({ dataDir, openDrivers, logger, clock, limits, auditHeads, graceMs });
+  const { dataDir, auditHeads, policy, commandSeconds } = settings;
+  const ours = placesOf(settings, process.env);
+  const { heartbeat, ...waiting } = patience;
+  const place = { url: settings.publicUrl ?? "" };
+  const listening = Promise.withResolvers<void>();
+  const reached = { url: () => place.url, reachable: listening.promise };
+  const kept = { dataDir, limits, auditHeads, policy, ours, commandSeconds };
+  const desks = await openDesks({ ...kept, openDrivers, logger, clock, ...waiting, ...reached });
   opened.defer(async () => {
     await desks.close();
     logger.info("the hub is down");
@@ -77,10 +83,13 @@ export async function startHub(settings: Settings, drivers: Drivers, patience: P
   });
   const tcp = await listenOnLoopback(settings.port);
   listeners.push(tcp);
+  const { port } = tcp.server.address() as AddressInfo;
+  place.url = settings.publicUrl ?? `http://${LOOPBACK}:${port}`;
+  listening.resolve();
   const socketPath = join(settings.dataDir, "hub.sock");
   const ownerUid = process.geteuid?.() ?? 0;
   const isInside = (pid: number): boolean => {
-    const hosts = new Set(desks.drivers.flatMap((it) => it.localPid ?? []));
+    const hosts = new Set(desks.drivers.all.flatMap((it) => it.localPid ?? []));
     // A host itself is nobody's program.
     return !hosts.has(pid) && (isElsewhere(pid) || isBelow(pid, hosts));
   };
@@ -89,7 +98,7 @@ export async function startHub(settings: Settings, drivers: Drivers, patience: P
   listeners.push(unix);
 
   const checks = () => hubChecks({ settings, ...desks, socketPath });
-  const hub = await openDoors({ settings, desks, tcp, unix, checks, logger, heartbeat });
+  const hub = await openDoors({ settings, desks, tcp, unix, port, url: place.url, checks, logger, heartbeat });
   const closing = opened.move();
   closing.defer(() => hub.ends.abort());
   return { ...hub, checks, close: () => closing.disposeAsync() };
@@ -100,18 +109,18 @@ type HubParts = {
   readonly desks: OpenDesks;
   readonly tcp: Listener;
   readonly unix: Listener;
+  readonly port: number;
+  readonly url: string;
   readonly checks: () => Promise<Check[]>;
   readonly logger: Logger;
   readonly heartbeat: Patience["heartbeat"];
 };
 
-async function openDoors({ settings, desks, tcp, unix, checks, logger, heartbeat }: HubParts) {
-  const { port } = tcp.server.address() as AddressInfo;
+async function openDoors({ settings, desks, tcp, unix, port, url, checks, logger, heartbeat }: HubParts) {
   const { publicUrl } = settings;
-  const url = publicUrl ?? `http://${LOOPBACK}:${port}`;
   const person = userInfo().username;
   const ends = new AbortController();
-  const loginCodes = new Passes<{ name: string }>(clock, LOGIN_CODE_MS, newSecret);
+  const loginCodes = new Passes<LoginPass>(clock, LOGIN_CODE_MS, newSecret);
   const tickets = new Passes<{ tokenId: string | undefined; name: string }>(clock, TICKET_MS, newSecret);
   const hubEnds = ends.signal;
   const secretDigest = await openSecretDigest(settings.dataDir);
@@ -126,7 +135,7 @@ async function openDoors({ settings, desks, tcp, unix, checks, logger, heartbeat
     url,
     port,
     ends,
-    loginLink: () => `${url}/login#code=${loginCodes.issue("start", { name: person }).secret}`,
+    loginLink: () => `${url}/login#code=${loginCodes.issue("start", { name: person, role: "operator" }).secret}`,
   };
 }
 

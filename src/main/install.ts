@@ -11,6 +11,8 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  readdirSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -240,7 +242,7 @@ function refuseUnsafe(user: string, isDry: boolean): void {
   if (changeable === undefined) return;
   throw new InstallRefused(
     `Others than root can change ${changeable}, and with it what the hub runs.`,
-    `Move it: sudo cp -a ${INSTALL} /opt/sidestick && sudo chown -R root: /opt/sidestick && sudo /opt/sidestick/bin/sidestick install --system`,
+    `Move it: sudo cp -a ${INSTALL} /opt/sidestick && sudo chown -R root: /opt/sidestick && sudo chmod -R go-w /opt/sidestick && sudo /opt/sidestick/bin/sidestick install --system`,
   );
 }
 
@@ -257,12 +259,40 @@ function refuseForeign(path: string): void {
   throw new InstallRefused(`${path} was not written by us.`, "Look at it, and move it away.");
 }
 
-/** The first of it and the directories above it that isn't root's alone. */
+/** The first of it, all below it and the directories above it that isn't root's alone; a link counts as what it leads to. */
 export function whoElseCanChange(path: string): string | undefined {
+  return changeableAbove(path) ?? changeableBelow(path);
+}
+
+function changeableAbove(path: string): string | undefined {
   const { uid, mode } = statSync(path);
   const isSticky = (mode & 0o1000) !== 0;
   if (uid !== 0 || ((mode & 0o022) !== 0 && !isSticky)) return path;
-  return path === "/" ? undefined : whoElseCanChange(dirname(path));
+  return path === "/" ? undefined : changeableAbove(dirname(path));
+}
+
+/** Of what is found there each is looked at once, wherever links lead. */
+function changeableBelow(root: string): string | undefined {
+  const seen = new Set<string>();
+  const left = [root];
+  for (let path = left.pop(); path !== undefined; path = left.pop()) {
+    if (seen.has(path)) continue;
+    seen.add(path);
+    const status = lstatSync(path, { throwIfNoEntry: false });
+    // Gone since its directory was listed.
+    if (status === undefined) continue;
+    if (status.isSymbolicLink()) {
+      if (status.uid !== 0) return path;
+      const target = existsSync(path) ? realpathSync(path) : undefined;
+      const changeable = target === undefined ? undefined : changeableAbove(target);
+      if (changeable !== undefined) return changeable;
+      if (target !== undefined) left.push(target);
+    } else {
+      if (status.uid !== 0 || (status.mode & 0o022) !== 0) return path;
+      if (status.isDirectory()) left.push(...readdirSync(path).map((it) => join(path, it)));
+    }
+  }
+  return undefined;
 }
 
 function accountOf(name: string): { readonly uid: number; readonly gid: number } | undefined {

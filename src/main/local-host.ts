@@ -5,11 +5,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { Logger } from "../lib/logger.ts";
 import { ShutdownReply } from "../protocol/link-replies.ts";
 import { HostDriver } from "../server/hosts/host-driver.ts";
 import { HostLink } from "../server/hosts/host-link.ts";
+import { socketAt } from "../server/hosts/wire.ts";
 import { LOCAL_HOST_ID } from "./host.ts";
 import type { Environment } from "./settings.ts";
 
@@ -31,10 +31,11 @@ export type LocalHost = {
   readonly close: () => Promise<void>;
 };
 
-const CLI = fileURLToPath(new URL("../cli/main.ts", import.meta.url));
+const CLI = join(import.meta.dirname, "..", "..", "bin", "main.mjs");
 /** As in `bin/sidestick`. */
 const PRODUCT = ["--disable-warning=ExperimentalWarning", "--initial-old-space-size=96", CLI, "host"];
-const READY_WITHIN_MS = 10_000;
+/** One that dies is told at once: this is for one that hangs, on a machine however busy. */
+const READY_WITHIN_MS = 30_000;
 /** Between two starts of a host that dies at once. */
 const RESTART_AFTER_MS = 1_000;
 
@@ -44,11 +45,7 @@ export async function connectLocalHost(options: LocalHostOptions): Promise<Local
   const path = join(dataDir, "host", "link.sock");
   if (Buffer.byteLength(path) > SOCKET_PATH_MAX) throw new Error(tooLong(dataDir));
   const starter = new HostStarter({ dataDir, program, logger, hidden });
-  const link = new HostLink({
-    path,
-    logger,
-    whenNobodyListens: () => starter.start(),
-  });
+  const link = new HostLink({ connect: socketAt(path), logger, whenNobodyListens: () => starter.start() });
   const driver = new HostDriver({ link, hostId: LOCAL_HOST_ID, logger });
   try {
     await firstContact(link, starter);

@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../../test/support/temporary.ts";
-import { readSettings } from "./settings.ts";
+import { placesOf, policyPlaces, readSettings } from "./settings.ts";
 
 async function configured(text: string): Promise<Record<string, string>> {
   const path = join(await temporaryDirectory(), "config.json");
@@ -20,12 +21,21 @@ test("[HUB-2] without anything set, the defaults hold", () => {
     auditHeads: "/state/sidestick/audit-heads",
     configFile: "/nowhere/sidestick/config.json",
     logLevel: "info",
+    commandSeconds: 300,
     keepActivityDays: 30,
     keepActivityMb: 2048,
     keepAuditDays: 365,
     keepAuditMb: 1024,
     keepOutputMb: 1024,
   });
+});
+
+test("[RMC-11, HUB-2] how long interactive commands may live is set by the name that its source gives it", () => {
+  const asked = { ...nowhere, INTERACTIVE_CMD_TIMEOUT_SECONDS: "7" };
+
+  expect(readSettings([], asked).commandSeconds).toBe(7);
+  expect(readSettings(["--interactive-cmd-timeout-seconds", "8"], asked).commandSeconds).toBe(8);
+  expect(() => readSettings([], { ...nowhere, INTERACTIVE_CMD_TIMEOUT_SECONDS: "0" })).toThrow("86400");
 });
 
 test("[HUB-2] flags win over the environment, which wins over the file", async () => {
@@ -71,3 +81,26 @@ test.each([
 
   expect(() => readSettings([], env)).toThrow(sentence);
 });
+
+test("[POL-10] the policy is the data directory's, or the file that is named by flag or environment", () => {
+  const named = { file: "/srv/policy/p.yaml", isNamed: true, directory: "/data/sidestick/policies" };
+  const own = { file: "/data/sidestick/policy.yaml", isNamed: false, directory: "/data/sidestick/policies" };
+
+  expect(policyPlaces(readSettings([], nowhere))).toEqual(own);
+  expect(policyPlaces(readSettings(["--policy", "/srv/policy/p.yaml"], nowhere))).toEqual(named);
+  expect(policyPlaces(readSettings([], { ...nowhere, SIDESTICK_POLICY: "/srv/policy/p.yaml" }))).toEqual(named);
+});
+
+test("[POL-15] the directory of a policy file is ours, so that guards hide it", () => {
+  const settings = readSettings(["--policy", "/srv/policy/p.yaml"], nowhere);
+
+  expect(placesOf(settings, nowhere)).toContain("/srv/policy");
+  expect(placesOf(readSettings([], nowhere), nowhere)).not.toContain("/srv/policy");
+});
+
+test.each(["/p.yaml", "/tmp/p.yaml", join(homedir(), "p.yaml"), join(homedir(), "..", "p.yaml")])(
+  "[POL-10] a policy file can't lie in a directory that guards can't do without: %s",
+  (path) => {
+    expect(() => readSettings(["--policy", path], nowhere)).toThrow("should be a file in a directory of its own");
+  },
+);

@@ -7,6 +7,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { z } from "zod";
+import { argumentProblem } from "../cli/argument-problem.ts";
 import { LOG_LEVELS } from "../lib/logger.ts";
 import { parseStrictJson } from "../lib/strict-json.ts";
 
@@ -77,6 +78,19 @@ const SETTINGS = {
       .transform((it) => resolve(it))
       .optional(),
   },
+  policy: {
+    flag: "policy",
+    env: "SIDESTICK_POLICY",
+    value: "FILE",
+    help: "the policy file (default DIR/policy.yaml); guards hide its directory",
+    should: "a file in a directory of its own",
+    schema: z
+      .string()
+      .min(1)
+      .transform((it) => resolve(it))
+      .refine((it) => !isShared(dirname(it)))
+      .optional(),
+  },
   logLevel: {
     flag: "log-level",
     env: "SIDESTICK_LOG_LEVEL",
@@ -84,6 +98,14 @@ const SETTINGS = {
     help: "debug, info, warn or error (default info), for DIR/hub.log",
     should: `one of ${LOG_LEVELS.join(", ")}`,
     schema: z.enum(LOG_LEVELS).default("info"),
+  },
+  commandSeconds: {
+    flag: "interactive-cmd-timeout-seconds",
+    env: "INTERACTIVE_CMD_TIMEOUT_SECONDS",
+    value: "N",
+    help: "how long an interactive command of a project may run (default 300)",
+    should: "a whole number from 1 to 86400",
+    schema: wholeNumber(1, 86_400).default(300),
   },
   keepActivityDays: positive("days that output events are kept (default 30)", "keep-activity-days", 30),
   keepActivityMb: positive("MB that output events may take (default 2048)", "keep-activity-mb", 2048),
@@ -100,9 +122,12 @@ export type Settings = {
   readonly dataDir: string;
   readonly publicUrl?: string | undefined;
   readonly auditHeads: string;
+  /** Absent: the data directory's. */
+  readonly policy?: string | undefined;
   /** Which may not be there. */
   readonly configFile: string;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly commandSeconds: number;
   readonly keepActivityDays: number;
   readonly keepActivityMb: number;
   readonly keepAuditDays: number;
@@ -141,7 +166,8 @@ export function readSettings(argv: readonly string[], env: Environment): Setting
 export function settingsHelp(): string {
   const lines = NAMES.map((name) => {
     const { flag, value, help }: Setting = SETTINGS[name];
-    return `  --${`${flag} ${value}`.padEnd(26)}${help}`;
+    const option = `  --${`${flag} ${value}`.padEnd(24)}`;
+    return `${option}${option.length > 28 ? `\n${" ".repeat(28)}` : ""}  ${help}`;
   });
   return [
     "Usage: npm start -- [options]        (or: sidestick up [options])",
@@ -169,9 +195,22 @@ function configDirectory(env: Environment): string {
 }
 
 /** What is Sidestick's own, and so not for those in a guard. */
-export function placesOf({ dataDir, auditHeads, configFile }: Settings, env: Environment): readonly string[] {
+export function placesOf(settings: Settings, env: Environment): readonly string[] {
+  const { dataDir, auditHeads, configFile, policy } = settings;
   const config = [configDirectory(env), ...(existsSync(configFile) ? [configFile] : [])];
-  return [...new Set([dataDir, dirname(auditHeads), ...config])];
+  // Not the file alone: editors put a new one in its place, which a guard that already runs would show.
+  return [...new Set([dataDir, dirname(auditHeads), ...config, ...(policy === undefined ? [] : [dirname(policy)])])];
+}
+
+/** Hidden in guards it would be missed: the home, what is above it, what is directly below the root. */
+function isShared(directory: string): boolean {
+  return `${homedir()}/`.startsWith(`${directory}/`) || dirname(directory) === "/";
+}
+
+/** Where policy files are. */
+export function policyPlaces({ dataDir, policy }: Pick<Settings, "dataDir" | "policy">) {
+  const file = policy ?? join(dataDir, "policy.yaml");
+  return { file, isNamed: policy !== undefined, directory: join(dataDir, "policies") };
 }
 
 function parseFlags(argv: readonly string[]): Record<string, string | undefined> {
@@ -180,8 +219,7 @@ function parseFlags(argv: readonly string[]): Record<string, string | undefined>
   try {
     return parseArgs({ args: [...argv], options, strict: true, allowPositionals: false }).values;
   } catch (error) {
-    const [sentence] = (error as Error).message.split(/\.?\n|\. /);
-    throw new SettingsError(`${sentence}. See --help.`, { cause: error });
+    throw new SettingsError(`${argumentProblem(error)}. See --help.`, { cause: error });
   }
 }
 

@@ -52,7 +52,7 @@ WantedBy=multi-user.target
 }
 
 /** As systemd reads one word. */
-function unitWord(path: string): string {
+export function unitWord(path: string): string {
   const text = path.replaceAll("%", "%%").replaceAll("$", "$$$$");
   return /^[\w@%+=:,./$-]+$/.test(text) ? text : `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }

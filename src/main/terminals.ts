@@ -1,9 +1,9 @@
 /** Terminals of this host: one probe and one emulator thread for all of them, made when the first needs it. */
 import { readdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { OpenSession } from "../host/hosted-session.ts";
 import { closeOnExec } from "../host/terminal/probe/tty.ts";
+import { removeDirectory } from "../host/terminal/shared-files.ts";
 import { openTerminal } from "../host/terminal/terminal-session.ts";
 import type { Logger } from "../lib/logger.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
@@ -34,9 +34,7 @@ export async function openTerminals(parts: {
     ...(parts.environment === undefined ? {} : { environment: parts.environment }),
   });
   // What a host that was killed left there. Not before the first session: then this one is the only one.
-  const cleared = kept(() =>
-    rm(directory, { recursive: true, force: true }).then(() => makePrivateDirectory(directory)),
-  );
+  const cleared = kept(() => removeDirectory(directory).then(() => makePrivateDirectory(directory)));
   return async (start, emit) => {
     await cleared();
     return open(start, emit);

@@ -1,5 +1,6 @@
 /** `sidestick up`: the hub in the foreground, until somebody ends it. */
 import type { Check } from "../protocol/hub.ts";
+import { PolicyBroken } from "../hub/policy-desk.ts";
 import { StoreUnusable } from "../store/sqlite/store-unusable.ts";
 import { type Drivers, type RunningHub, startHub } from "./hub.ts";
 import { connectLocalHost, type LocalHost } from "./local-host.ts";
@@ -66,8 +67,8 @@ async function greet(hub: RunningHub, settings: Settings): Promise<void> {
   console.log("Ready. Ctrl+C ends the hub.");
 }
 
-function lineOf({ name, state, detail, remedy }: Check): string {
-  const mark = { ready: "✓", degraded: "!", missing: "✗" }[state];
+function lineOf({ name, state, needed, detail, remedy }: Check): string {
+  const mark = { ready: "✓", degraded: "!", missing: needed ? "✗" : "-" }[state];
   return [`${mark} ${name}:`, detail, ...(state === "degraded" && remedy !== undefined ? [remedy] : [])].join(" ");
 }
 
@@ -90,6 +91,7 @@ function nextSignal(): Promise<NodeJS.Signals> {
 
 function whyNot(error: unknown, settings: Settings): string {
   if (error instanceof StoreUnusable) return [error.message, error.remedy].filter(Boolean).join(" ");
+  if (error instanceof PolicyBroken) return error.message;
   const { code, message, syscall } = error as NodeJS.ErrnoException;
   switch (code) {
     case "EADDRINUSE":

@@ -94,12 +94,8 @@ export class WorkspaceSessionManager {
   }
 
   async resolveApproval(decision: Decision): Promise<Output<"approval.resolve">> {
-    const { requestId, status, reason } = parse("approval.resolve", decision);
-    return this.#desks.approvals.resolve(
-      requestId,
-      { status, ...(reason === undefined ? {} : { reason }) },
-      this.#actor,
-    );
+    const { requestId, status, reason, edit } = parse("approval.resolve", decision);
+    return this.#desks.approvals.resolve(requestId, { status, reason, edit }, this.#actor);
   }
 
   async getSnapshot(): Promise<WorkspaceSnapshot> {

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { APPROVAL_KINDS, APPROVAL_STATUSES, APPROVAL_TIMEOUT_MAX_MS, RISK_LEVELS } from "../domain/approval.ts";
 import { AnyId, AnyObject, Id, Limit, Payload, Timestamp } from "./common.ts";
 import { defineOperation } from "./operation.ts";
+import { COMMAND_LIMIT, WAIT_BUDGET_MS } from "./pty-shapes.ts";
 import { Containment } from "./sessions.ts";
 
 export const ApprovalRequest = z.object({
@@ -20,11 +21,16 @@ export const ApprovalRequest = z.object({
   status: z.enum(APPROVAL_STATUSES),
   rule: z.string(),
   containment: Containment.optional(),
+  epoch: z.int().optional().meta({ description: "Of an action: under which control it may run" }),
   approved: z.boolean().optional(),
   reason: z.string().optional(),
   resolvedBy: z.string().optional(),
   resolvedAt: Timestamp.optional(),
-  result: AnyObject.optional().meta({ description: "What follows: with the rule `needs_open` the new `sessionId`" }),
+  edit: z.object({ command: z.string() }).optional().meta({ description: "What was approved instead" }),
+  result: AnyObject.optional().meta({
+    description:
+      "What follows. Of an action: `outcome` (`run`, `not_run`, `unknown`), with its `blockId`, `cursor` and `position`, or the `code` why not; `violated` if files were swapped while it ran. With the rule `needs_open` the new `sessionId`",
+  }),
 });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
@@ -73,6 +79,20 @@ export const approvalOperations = {
     errors: ["not_found"],
     tool: true,
   }),
+  "approval.wait": defineOperation({
+    name: "approval.wait",
+    summary:
+      "Wait until an approval is decided and, if it was of a command, until that was given to the shell: then `result` names its block. Answers it as it is when the time is over.",
+    method: "POST",
+    path: "/approvals/{requestId}/wait",
+    effect: "read",
+    input: byRequest.extend({ wait_ms: z.int().min(0).max(WAIT_BUDGET_MS).default(WAIT_BUDGET_MS) }),
+    output: ApprovalRequest,
+    roles: ["operator", "viewer", "agent"],
+    errors: ["not_found"],
+    budgetMs: WAIT_BUDGET_MS + 15_000,
+    tool: true,
+  }),
   "approval.resolve": defineOperation({
     name: "approval.resolve",
     summary:
@@ -85,6 +105,14 @@ export const approvalOperations = {
         status: z.enum(["approved", "rejected"]),
         approved: z.boolean().optional(),
         reason: z.string().max(2000).optional(),
+        edit: z
+          .strictObject({ command: z.string().min(1).max(COMMAND_LIMIT) })
+          .optional()
+          .meta({ description: "Approve this instead of what was asked for" }),
+      })
+      .refine((it) => it.edit === undefined || it.status === "approved", {
+        message: "only what is approved can be edited",
+        path: ["edit"],
       })
       .refine((it) => it.approved === undefined || it.approved === (it.status === "approved"), {
         message: "status and approved contradict each other",
@@ -93,6 +121,7 @@ export const approvalOperations = {
     output: ApprovalRequest,
     roles: ["operator"],
     errors: [
+      "invalid_request",
       "not_found",
       "approval_decided",
       "approval_expired",

@@ -23,6 +23,9 @@ export const Control = z.object({
   granted_by: z.string().nullable(),
   requested_by: z.object({ agent_id: z.string(), reason: z.string(), requested_at: Timestamp }).nullable(),
   handback_note: z.string().nullable(),
+  agents_may_acquire: z
+    .boolean()
+    .meta({ description: "Whether an agent gets control by acting, where no person attends or holds it" }),
   containment: Containment,
   warning: z.string().optional().meta({ description: "With a grant of a session that isn't guarded: what that means" }),
   changed: z
@@ -61,6 +64,24 @@ export const UNTRUSTED_REASONS = [
   "functions_unseen",
 ] as const;
 export type UntrustedReason = (typeof UNTRUSTED_REASONS)[number];
+
+/** For people. */
+export const UNTRUSTED_WORDS: Readonly<Record<UntrustedReason, string>> = {
+  starting: "the shell has not shown its prompt yet",
+  half_line: "something is typed at its prompt and not entered",
+  busy: "it is busy",
+  ended: "it has ended",
+  agent_drives: "an agent drives; take control first",
+  replaced: "another program is in its place",
+  traced: "a debugger holds it",
+  not_integrated: "it doesn't tell where its prompts are",
+  start_unknown: "how it started is not known",
+  no_report: "it didn't report",
+  incomplete: "its report breaks off, for something stands in the way",
+  debug_trap: "a DEBUG trap runs with each step of the report",
+  overridden: "what the report is made by was replaced",
+  functions_unseen: "this kind of shell can't list its functions",
+};
 
 export const ShellChanges = z.object({
   trusted: z.boolean().meta({ description: "False: `reason` says why; an empty list then means nothing" }),
@@ -189,7 +210,9 @@ export const controlOperations = {
     name: "control.decline",
     summary: "Say no to the agent that asks for control.",
     path: "/sessions/{sessionId}/control/decline",
-    input: bySession,
+    input: bySession.extend({
+      agent_id: agent_id.meta({ description: "Only its request; absent: whoever asks" }),
+    }),
     errors: usual,
   }),
   "control.wait": defineOperation({

@@ -85,12 +85,21 @@ export const credentialOperations = {
   }),
   "login.link": defineOperation({
     name: "login.link",
-    summary: "A link that logs one browser in as this person, once, within ten minutes.",
+    summary:
+      "A link that logs one browser in, once, within ten minutes: as this person, or as somebody who only looks.",
     method: "POST",
     path: "/login/links",
     status: 201,
     effect: "write",
-    input: z.object({}),
+    input: z
+      .object({
+        role: z.enum(["operator", "viewer"]).default("operator"),
+        name: Name.optional().meta({ description: "With `viewer`: who it is for" }),
+      })
+      .refine((it) => (it.name === undefined) === (it.role === "operator"), {
+        message: "name goes with the role `viewer`, and with nothing else",
+        path: ["name"],
+      }),
     output: z.object({ url: z.url(), expiresAt: Timestamp }),
     roles: ["operator"],
     errors: ["limit_reached"],

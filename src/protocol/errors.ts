@@ -39,6 +39,7 @@ export const ERRORS = {
     rpc: -32052,
     message: "It can't be known whether this was done; it was not tried again",
   },
+  channel_failed: { http: 502, rpc: -32052, message: "The chat platform refused, or can't be reached" },
   kind_unavailable: { http: 503, rpc: -32053, message: "No driver for this kind of session here" },
   host_offline: { http: 503, rpc: -32053, message: "The session's host is away" },
   storage_unavailable: { http: 503, rpc: -32054, message: "It could not be stored, so it was not done" },
@@ -61,11 +62,16 @@ export class AppError extends Error {
   readonly details: JsonObject;
 
   constructor(code: ErrorCode, details: JsonObject = {}, options: AppErrorOptions = {}) {
-    super(typeof details.detail === "string" ? details.detail : ERRORS[code].message, options);
+    super(typeof details.detail === "string" ? details.detail : usualDetail(code, details), options);
     this.code = code;
     this.status = options.status ?? ERRORS[code].http;
     this.details = details;
   }
+}
+
+function usualDetail(code: ErrorCode, { what, id }: JsonObject): string {
+  const isNamed = code === "not_found" && typeof what === "string" && typeof id === "string";
+  return isNamed ? `There is no ${what} "${id}"` : ERRORS[code].message;
 }
 
 export type Problem = JsonObject & {

@@ -21,7 +21,7 @@ export const hubOperations = {
     effect: "read",
     input: z.object({}),
     output: z.object({ role: z.enum(ROLES), kind: z.enum(["person", "agent", "host", "system"]), id: z.string() }),
-    roles: ["operator", "viewer", "agent", "host"],
+    roles: ["operator", "viewer", "agent"],
     tool: true,
   }),
   "hub.doctor": defineOperation({

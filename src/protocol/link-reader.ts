@@ -12,8 +12,8 @@ export type LinkFault = {
 };
 
 export type LinkListener = {
-  /** The body is the listener's to keep. */
-  readonly message: (header: unknown, body: Uint8Array) => void;
+  /** The body is the listener's to keep. `bytes`: of all of the message. */
+  readonly message: (header: unknown, body: Uint8Array, bytes: number) => void;
   readonly fault: (fault: LinkFault) => void;
 };
 
@@ -110,7 +110,7 @@ export class MessageReader {
       return this.#complain("a header is not JSON");
     }
     const body = message.subarray(4 + headerBytes);
-    this.#listener.message(header, isOurs || bodyBytes === 0 ? body : new Uint8Array(body));
+    this.#listener.message(header, isOurs || bodyBytes === 0 ? body : new Uint8Array(body), message.length);
   }
 
   #complain(detail: string): void {

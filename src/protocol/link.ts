@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { INTENTS } from "../domain/control-state.ts";
 import { CONTAINMENTS } from "../domain/containment.ts";
+import { COMMAND_FORMS } from "../domain/session.ts";
 import { AnyObject, Id } from "./common.ts";
 
 export const LINK_VERSION = 1;
@@ -17,6 +18,20 @@ export const BODY_MAX = 65_536;
 export const HEADER_MAX = 1024 * 1024;
 /** Largest body of a request or an answer, all parts together. */
 export const PARTS_MAX = 16 * 1024 * 1024;
+/** Whoever reads nothing must not fill the other's memory with what it is told: beyond this its connection ends. */
+export const LINK_UNREAD_MAX = 64 * 1024 * 1024;
+
+/** The longest that a command may run. */
+export const MAX_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/** Of the WebSocket over which a host elsewhere is reached, at this path. */
+export const LINK_SUBPROTOCOL = "sidestick-link.1";
+export const LINK_PATH = "/hosts/link";
+export const ENROL_PATH = "/hosts/enroll";
+/** Largest WebSocket message. Where one ends says nothing: they carry one stream of bytes. */
+export const LINK_CHUNK_MAX = 1024 * 1024;
+/** In the answer to the upgrade: which hub this is. */
+export const HUB_HEADER = "sidestick-hub";
 
 export const LINK_HEARTBEAT_MS = 2_000;
 export const LINK_DEAD_AFTER_MS = 10_000;
@@ -26,10 +41,19 @@ const LINK_ERRORS = ["malformed", "framing", "version", "replaced"] as const;
 
 const actor = z.object({ kind: z.enum(["person", "agent", "host", "system"]), id: z.string() });
 const count = z.int().min(0);
+/** Of the year 9999: the last that can be written as a date and still be added to. */
+const LAST_INSTANT_MS = 253_402_300_799_999;
 const side = z.int().min(1).max(1000);
 const request = z.object({ id: count, session_id: Id });
 /** What the gate compares before anything reaches the device. */
 const gated = request.extend({ by: actor, epoch: count.optional(), number: count });
+
+/** People read it in lists, so nothing that a terminal would obey. */
+const shown = (most: number) =>
+  z
+    .string()
+    .max(most)
+    .regex(/^[^\p{C}\p{Zl}\p{Zp}]*$/u, "must not hold control or invisible characters");
 
 const paths = z.array(z.string().min(1).max(4096)).max(200);
 
@@ -47,11 +71,22 @@ export type GuardTerms = z.infer<typeof GuardTerms>;
 /** `missing`: layers that this machine can't give, by name; with `available: false` why there is no guard at all. */
 export const GuardAbility = z.object({
   available: z.boolean(),
-  missing: z.array(z.object({ layer: z.string(), reason: z.string(), remedy: z.string().optional() })),
+  missing: z.array(z.object({ layer: shown(100), reason: shown(1000), remedy: shown(1000).optional() })).max(50),
   /** Inside, `sudo` and its like work. Absent: they don't. */
   gains_rights: z.boolean().optional(),
 });
 export type GuardAbility = z.infer<typeof GuardAbility>;
+
+/** What a machine is. */
+export const HostFacts = z.object({
+  os: shown(200),
+  arch: shown(40),
+  /** Paths. */
+  shells: z.array(shown(4096)).max(50),
+  /** Of Sidestick there. */
+  version: shown(40),
+});
+export type HostFacts = z.infer<typeof HostFacts>;
 
 const agent = actor.extend({ kind: z.literal("agent") });
 const person = actor.extend({ kind: z.literal("person") });
@@ -72,7 +107,7 @@ export const ControlChange = z.discriminatedUnion("type", [
   z.object({ type: z.literal("take"), by: person }),
   z.object({ type: z.literal("release"), by: actor, note: z.string().optional() }),
   z.object({ type: z.literal("request"), by: agent, reason: z.string() }),
-  z.object({ type: z.literal("decline"), by: person }),
+  z.object({ type: z.literal("decline"), by: person, agentId: z.string().optional() }),
   z.object({
     type: z.literal("intent"),
     by: person,
@@ -93,6 +128,15 @@ export const ControlChange = z.discriminatedUnion("type", [
   z.object({ type: z.literal("rules"), mayAcquire: z.boolean() }),
 ]);
 export type ControlChange = z.infer<typeof ControlChange>;
+
+/** What of a command is resolved and hashed before a person approves it. */
+export const Bindings = z.object({
+  /** As named in the command: resolved as the shell would. */
+  programs: z.array(z.string().max(4096)).max(100).readonly(),
+  /** Files that it runs as scripts. */
+  scripts: z.array(z.string().max(4096)).max(100).readonly(),
+});
+export type Bindings = z.infer<typeof Bindings>;
 
 export const HubMessage = z.discriminatedUnion("type", [
   z.object({
@@ -121,13 +165,15 @@ export const HubMessage = z.discriminatedUnion("type", [
     /** With `user`: whose account. */
     user: z.string().optional(),
     guard: GuardTerms.optional(),
+    /** It is for one command alone, which RUN_COMMAND gives it; `plain`: without a terminal. Absent: a shell's session. */
+    command: z.enum(COMMAND_FORMS).optional(),
   }),
   /** Sends again every frame after `order`. */
   request.extend({ type: z.literal("ADOPT"), order: count }),
   /** Body: the bytes. */
   gated.extend({
     type: z.literal("SEND_INPUT"),
-    class: z.enum(["drive", "assist", "reply"]),
+    class: z.enum(["drive", "assist"]),
     /** Key names, translated by the terminal's present modes; then there is no body. */
     keys: z.array(z.string()).optional(),
     if_prompt: z.string().optional(),
@@ -137,18 +183,41 @@ export const HubMessage = z.discriminatedUnion("type", [
     secret: z.boolean().optional(),
     more: z.boolean().optional(),
   }),
+  /** What a command would meet: asked in a turn of the gate, which gives the agent control as its command would. */
+  gated.extend({
+    type: z.literal("PREPARE"),
+    cwd: z.string().optional(),
+    ...Bindings.shape,
+  }),
   /** Body: the command, UTF-8. `run_id` makes it an interactive run. */
   gated.extend({
     type: z.literal("RUN_BLOCK"),
     block_id: Id,
     run_id: Id.optional(),
     cwd: z.string().optional(),
+    /** Runs only if everything is as it was when it was prepared. */
+    bound: Bindings.extend({ digest: z.string() }).optional(),
+    more: z.boolean().optional(),
+  }),
+  /** Of a session for one command. Body: the command, UTF-8. */
+  gated.extend({
+    type: z.literal("RUN_COMMAND"),
+    block_id: Id,
+    run_id: Id.optional(),
+    /** From its beginning; then all of it is killed, whether a hub is there or not. */
+    lifetime_ms: z.int().min(1).max(MAX_LIFETIME_MS),
+    bound: Bindings.extend({ digest: z.string() }).optional(),
     more: z.boolean().optional(),
   }),
   /** Ends the interactive run: politely, then firmly; each step is an event. */
   gated.extend({ type: z.literal("END_RUN"), run_id: z.string().optional() }),
   /** Who has the stick: decided by the gate, answered with the state after it. Has the way of its own. */
-  request.extend({ type: z.literal("CONTROL"), command: ControlChange }),
+  request.extend({
+    type: z.literal("CONTROL"),
+    command: ControlChange,
+    /** By the hub's clock, in epoch milliseconds: people are told by it until when a lease lasts. Absent: by the host's. */
+    at: z.number().min(0).max(LAST_INSTANT_MS).optional(),
+  }),
   /** Kills what runs and starts the shell anew in the same session. */
   gated.extend({ type: z.literal("RESPAWN") }),
   request.extend({ type: z.literal("RESIZE"), by: actor, cols: side, rows: side }),
@@ -168,13 +237,15 @@ export const HostMessage = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("WELCOME"),
     version: z.int(),
-    host_id: z.string(),
+    host_id: z.string().max(128),
     pid: z.int(),
     /** Differs for each run of the host program. */
-    instance: z.string(),
+    instance: z.string().max(128),
     sessions: z.array(Id),
     /** Of a host that knows guards. */
     guard: GuardAbility.optional(),
+    /** Of a host elsewhere. */
+    facts: HostFacts.optional(),
   }),
   z.object({ type: z.literal("PONG"), at: z.number() }),
   /** `ok: false` carries `code` and `detail`. The body, where there is one, may come in parts. */
@@ -200,9 +271,17 @@ export const HostMessage = z.discriminatedUnion("type", [
   frame.extend({
     type: z.literal("INTERACTIVE_CMD_DONE"),
     at: z.number(),
-    reason: z.string(),
+    reason: shown(200),
     exit_code: z.int().optional(),
-    signal: z.string().optional(),
+    signal: shown(40).optional(),
+  }),
+  /** The same of a `plain` command. Its output came as INTERACTIVE_OUTPUT; which of it is `stderr`, events told. */
+  frame.extend({
+    type: z.literal("COMMAND_RESULT"),
+    at: z.number(),
+    reason: shown(200),
+    exit_code: z.int().optional(),
+    signal: shown(40).optional(),
   }),
   /** `malformed`: what the other side sent makes no sense; it harmed nothing. The others end the connection. */
   z.object({ type: z.literal("ERROR"), code: z.enum(LINK_ERRORS), detail: z.string() }),

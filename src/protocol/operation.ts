@@ -11,8 +11,8 @@ export type HttpMethod = "GET" | "POST" | "PUT" | "DELETE";
 export type Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType> = {
   readonly name: string;
   readonly summary: string;
-  /** `call` answers once; `stream` goes on until one side ends it. */
-  readonly kind: "call" | "stream";
+  /** `call` answers once; `stream` goes on until one side ends it; `download` is a file, made while it is read. */
+  readonly kind: "call" | "stream" | "download";
   readonly method: HttpMethod;
   /** `{name}` parts are keys of the input. */
   readonly path: string;
@@ -36,8 +36,8 @@ export type Operation<Input extends z.ZodObject = z.ZodObject, Output extends z.
   readonly budgetMs: number;
   /** Whether a caller's going away ends the work (`abort`) or not (`finish`). */
   readonly cancellation: "abort" | "finish";
-  /** Whether agents get it as an MCP tool; the tool's name is the operation's with underscores. */
-  readonly tool: boolean;
+  /** Whether agents get it as an MCP tool; the tool's name is this, or the operation's with underscores. */
+  readonly tool: boolean | string;
   /** Inputs that an MCP client means when it leaves them out. */
   readonly toolDefaults: Readonly<Record<string, unknown>>;
 };

@@ -1,23 +1,39 @@
 /** The operation table. Every door is derived from it. */
 import { approvalOperations } from "./approvals.ts";
+import { channelOperations } from "./channels.ts";
+import { commandOperations } from "./commands.ts";
 import { controlOperations } from "./control.ts";
+import { conversationOperations } from "./conversations.ts";
 import { credentialOperations } from "./credentials.ts";
 import { eventOperations } from "./events.ts";
+import { historyOperations } from "./history.ts";
+import { hostOperations } from "./hosts.ts";
 import { hubOperations } from "./hub.ts";
 import type { InputOf, Operation, OutputOf, ParsedInputOf } from "./operation.ts";
+import { overviewOperations } from "./overview.ts";
+import { policyOperations } from "./policy.ts";
+import { promptOperations } from "./prompts.ts";
 import { ptyOperations } from "./pty.ts";
 import { sessionOperations } from "./sessions.ts";
 import { workspaceOperations } from "./workspaces.ts";
 
 export const OPERATIONS = {
   ...sessionOperations,
+  ...historyOperations,
   ...controlOperations,
   ...ptyOperations,
+  ...commandOperations,
   ...eventOperations,
   ...approvalOperations,
+  ...promptOperations,
+  ...conversationOperations,
+  ...channelOperations,
+  ...policyOperations,
   ...workspaceOperations,
   ...credentialOperations,
+  ...hostOperations,
   ...hubOperations,
+  ...overviewOperations,
 } as const;
 
 export type OperationName = keyof typeof OPERATIONS;
@@ -27,7 +43,7 @@ export type ParsedInput<N extends OperationName> = ParsedInputOf<(typeof OPERATI
 export type Output<N extends OperationName> = OutputOf<(typeof OPERATIONS)[N]>;
 
 /** Names of operations that answer once. */
-export type CallName = Exclude<OperationName, "event.stream">;
+export type CallName = Exclude<OperationName, "event.stream" | "session.export">;
 
 export function operation(name: OperationName): Operation {
   return OPERATIONS[name];
@@ -36,5 +52,6 @@ export function operation(name: OperationName): Operation {
 export const operationNames = Object.keys(OPERATIONS) as readonly OperationName[];
 
 export function toolName(name: OperationName): string {
-  return name.replaceAll(".", "_");
+  const { tool } = operation(name);
+  return typeof tool === "string" ? tool : name.replaceAll(".", "_");
 }

@@ -44,12 +44,26 @@ export const place = {
   workspace_session_id: Id,
 };
 
+/** Shown to a person as the agent's own words, should policy ask one. */
+export const why = z
+  .string()
+  .max(500)
+  .optional()
+  .meta({ description: "Why you want this; shown, as your words, to the person who is asked" });
+
 export const runInput = z.object({
   conversation_id,
   command: z.string().min(1).max(COMMAND_LIMIT).meta({ description: "Shell text, run exactly as given, as one block" }),
   cwd: z.string().min(1).max(4096).optional().meta({ description: "Change there first; it stays for later commands" }),
   cols: size.optional().meta({ description: "With `rows`: the terminal's size, set before it runs" }),
   rows: size.optional(),
+  workspace_id: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .meta({ description: "Where a terminal that this makes runs; refused if the conversation's is in another" }),
+  reason: why,
   wait_ms: z
     .int()
     .min(0)
@@ -82,6 +96,8 @@ export const runOutput = {
   redacted: Redacted.optional(),
   waiting: Waiting.optional(),
   pending: z.literal(true).optional().meta({ description: "It still runs; go on with wait_for" }),
+  edited: z.string().optional().meta({ description: "A person changed the command: this is what ran" }),
+  approval_id: z.string().optional().meta({ description: "The approval under which it ran" }),
 };
 
 export const MatchType = z.enum(["substring", "regex", "token", "screen"]);
@@ -147,6 +163,15 @@ export const hasCondition = {
 };
 
 export const sent = z.object({ ...place, bytes: z.int(), position: z.int(), cursor });
+/** Of what policy may ask a person about. */
+const ASKED = [
+  "policy_denied",
+  "approval_pending",
+  "approval_rejected",
+  "approval_expired",
+  "approval_stale",
+  "limit_reached",
+] as const;
 export const inputErrors = [
   "not_found",
   "invalid_transition",
@@ -155,18 +180,19 @@ export const inputErrors = [
   "prompt_gone",
   "stale_epoch",
   "secret_for_person",
+  ...ASKED,
   "host_offline",
   "unknown_outcome",
 ] as const;
 export const runErrors = [
+  "not_found",
   "busy",
   "interactive_active",
   "session_paused",
   "invalid_transition",
-  "limit_reached",
   "kind_unavailable",
   "needs_open",
-  "policy_denied",
+  ...ASKED,
   "host_offline",
   "unknown_outcome",
 ] as const;

@@ -13,6 +13,7 @@ import {
   byConversation,
   byRun,
   if_prompt,
+  why,
   Waiting,
   Integration,
   Redacted,
@@ -66,7 +67,9 @@ export const ptyOperations = {
       "Type into the running program: `data` exactly as given (Enter is \\r), `data_b64`, or `keys` such as C-c, Up, F5.",
     path: "/pty/send",
     effect: "write",
-    input: byRun.extend({ ...InputPayload.shape, if_prompt }).refine(exactlyOneInput.check, exactlyOneInput.message),
+    input: byRun
+      .extend({ ...InputPayload.shape, if_prompt, reason: why })
+      .refine(exactlyOneInput.check, exactlyOneInput.message),
     output: sent,
     errors: inputErrors,
     bodyLimit: INPUT_BODY_LIMIT,
@@ -233,7 +236,7 @@ export const ptyOperations = {
     effect: "destructive",
     input: byRun,
     output: z.object({ ...place, exit_code: z.int().optional(), cursor, position: z.int() }),
-    errors: inputErrors,
+    errors: [...inputErrors, "control_refused", "lease_expired", "paused", "stopped", "revoked"],
     budgetMs: 40_000,
   }),
   "pty.reset": defineOperation({

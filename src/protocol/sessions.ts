@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { keyBytes } from "../domain/keys.ts";
 import { CONTAINMENTS } from "../domain/containment.ts";
-import { OLDER_STATUS_NAMES, SESSION_KINDS, SESSION_STATUSES } from "../domain/session.ts";
+import { COMMAND_FORMS, OLDER_STATUS_NAMES, SESSION_KINDS, SESSION_STATUSES } from "../domain/session.ts";
 import { AnyId, enumWithOlder, Id, Limit, Name, Timestamp } from "./common.ts";
 import { defineOperation, INPUT_BODY_LIMIT } from "./operation.ts";
 
@@ -34,6 +34,10 @@ export const WorkspaceSession = z.object({
   user: z.string().optional().meta({ description: "With containment `user`: the account" }),
   title: z.string(),
   besideSessionId: z.string().optional().meta({ description: "Of a fresh shell: beside which session it was opened" }),
+  command: z
+    .enum(COMMAND_FORMS)
+    .optional()
+    .meta({ description: "It is for one command alone, on a terminal or without one, and ends with it" }),
   reason: z.string().optional().meta({ description: "Why it is closed" }),
   detail: z.string().optional().meta({ description: "With `start_failed`: what went wrong" }),
 });
@@ -108,7 +112,7 @@ export const sessionOperations = {
           .meta({ description: "With containment `user`: whose account" }),
       })
       .refine((it) => (it.user !== undefined) === (it.containment === "user"), {
-        message: "user goes with containment `user`, and with nothing else",
+        message: "is needed with containment `user`, and goes with nothing else",
         path: ["user"],
       }),
     output: WorkspaceSession,
@@ -175,7 +179,16 @@ export const sessionOperations = {
     input: bySession,
     output: WorkspaceSession,
     roles: ["operator", "agent"],
-    errors: ["not_found", "invalid_transition"],
+    errors: [
+      "not_found",
+      "invalid_transition",
+      "control_refused",
+      "lease_expired",
+      "stopped",
+      "paused",
+      "host_offline",
+      "unknown_outcome",
+    ],
     tool: true,
   }),
   "session.input": defineOperation({

@@ -9,6 +9,8 @@ import { InputPayload, notAtShell } from "./sessions.ts";
 export const SUBPROTOCOL = "sidestick.v1";
 /** A browser can't set headers on a WebSocket; the ticket rides beside the subprotocol, never in the URL. */
 export const TICKET_PROTOCOL_PREFIX = "sidestick.ticket.";
+/** A page of another site can't set it without the hub's consent; and what it holds, no page of another port can read. */
+export const PAGE_KEY_HEADER = "sidestick-csrf";
 
 export const HEARTBEAT_MS = 15_000;
 export const DEAD_AFTER_MS = 45_000;

@@ -31,10 +31,25 @@ const settings = {
     .enum(["revoke", "safe_interrupt"])
     .meta({ description: "For an agent without a person's grant, when somebody who can type attaches" }),
   agent_may_answer_passwords: z.boolean(),
+  while_streaming: z
+    .enum(["queue", "reject"])
+    .meta({ description: "What becomes of a message from a chat while the program prints" }),
+  show_raw_output: z
+    .boolean()
+    .meta({ description: "In chats: all output in equal widths, also what reads like a message of the agent" }),
+  max_interactive_commands: z
+    .int()
+    .min(1)
+    .max(100)
+    .meta({ description: "How many of `start_interactive_command` may run at a time" }),
   containment: z.enum(["guard", "open"]).meta({ description: "What an agent's sessions get, where the host can" }),
   grant_open: z
     .enum(["allow", "forbid"])
     .meta({ description: "Whether an agent may drive an `open` session: by a grant, or by itself" }),
+  roots: paths.meta({
+    description:
+      "Where agents may write and delete without asking. Empty: the directory that the shell is in, unless it is the home or above it",
+  }),
   guard_hidden: paths.meta({ description: "In the guard: hidden too" }),
   guard_shown: paths.meta({ description: "In the guard: shown, though hidden by default" }),
   guard_read_only: paths.meta({ description: "In the guard: not to be changed" }),
@@ -47,8 +62,12 @@ export const WorkspaceSettings = z.object({
   agents_may_acquire: settings.agents_may_acquire.default(true),
   on_viewer: settings.on_viewer.default("revoke"),
   agent_may_answer_passwords: settings.agent_may_answer_passwords.default(false),
+  while_streaming: settings.while_streaming.default("queue"),
+  show_raw_output: settings.show_raw_output.default(false),
+  max_interactive_commands: settings.max_interactive_commands.default(1),
   containment: settings.containment.default("guard"),
   grant_open: settings.grant_open.default("allow"),
+  roots: settings.roots.default([]),
   guard_hidden: settings.guard_hidden.default([]),
   guard_shown: settings.guard_shown.default([]),
   guard_read_only: settings.guard_read_only.default([]),
@@ -97,14 +116,20 @@ export const workspaceOperations = {
     effect: "write",
     input: z.object({
       workspaceId: WorkspaceId,
-      hostId: z.string().min(1).max(128).optional(),
+      hostId: z
+        .string()
+        .min(1)
+        .max(128)
+        .optional()
+        .meta({ description: "Where its new sessions run: a host's id or name" }),
       limits: z
-        .object({ maxSessions: z.int().min(1).max(10_000), maxPendingApprovals: z.int().min(1).max(1000) })
+        .strictObject({ maxSessions: z.int().min(1).max(10_000), maxPendingApprovals: z.int().min(1).max(1000) })
         .partial()
         .optional(),
-      settings: z.object(settings).partial().optional(),
+      settings: z.strictObject(settings).partial().optional(),
     }),
     output: Workspace,
     roles: ["operator"],
+    errors: ["not_found"],
   }),
 } as const;

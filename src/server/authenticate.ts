@@ -1,12 +1,13 @@
 /**
  * Who a request is from: the credential it carries, and nothing it says about itself. Rules SEC-1, SEC-3.
  */
+import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { actorFor, type Actor } from "../domain/actor.ts";
 import type { CredentialDesk, Recognised } from "../hub/credential-desk.ts";
 import type { Passes } from "../hub/passes.ts";
 import { AppError } from "../protocol/errors.ts";
-import { TICKET_PROTOCOL_PREFIX } from "../protocol/stream.ts";
+import { PAGE_KEY_HEADER, TICKET_PROTOCOL_PREFIX } from "../protocol/stream.ts";
 import type { Caller } from "./caller.ts";
 import { type OriginGuard, rawValues } from "./origin.ts";
 
@@ -18,6 +19,8 @@ export type AuthenticatorParts = {
   readonly tickets: Passes<{ readonly tokenId: string | undefined; readonly name: string }>;
   readonly origins: OriginGuard;
   readonly cookieName: string;
+  /** What only the page that was logged in can say beside the cookie, by the cookie's id. */
+  readonly pageKeyOf: (tokenId: string) => string;
   readonly hubEnds: AbortSignal;
 };
 
@@ -39,6 +42,7 @@ export class Authenticator {
     const found = this.#parts.credentials.recognise(secret);
     if (found === undefined || found.credential.kind !== "cookie") throw unauthenticated("This login is over");
     this.#parts.origins.checkCookieCall(request);
+    this.#checkPageKey(request, found);
     return callerOf(found);
   }
 
@@ -70,6 +74,17 @@ export class Authenticator {
     if (found === undefined || found.credential.kind !== "token")
       throw unauthenticated("This token is unknown, revoked or over");
     return callerOf(found);
+  }
+
+  /**
+   * Browsers give a cookie to every port of its machine, so that a server which a session's program runs there gets it with the
+   * first link that is followed. The key lies in the page's own storage, which no other port reads (WEB-90).
+   */
+  #checkPageKey(request: IncomingMessage, { credential }: Recognised): void {
+    const given = Buffer.from(String(request.headers[PAGE_KEY_HEADER] ?? ""));
+    const expected = Buffer.from(this.#parts.pageKeyOf(credential.tokenId));
+    if (given.length === expected.length && timingSafeEqual(given, expected)) return;
+    throw unauthenticated("This login is of another page: log in anew");
   }
 
   #operator(person: string): Caller {

@@ -1,4 +1,4 @@
-/** Reads a request's JSON body, strictly and within a limit. */
+/** Reads a request's body, strictly and within a limit. */
 import type { IncomingMessage } from "node:http";
 import { parseStrictJson, StrictJsonError } from "../lib/strict-json.ts";
 import { AppError } from "../protocol/errors.ts";
@@ -18,6 +18,14 @@ export async function readJson(request: IncomingMessage, limit: number): Promise
     if (!(error instanceof StrictJsonError)) throw error;
     throw invalidRequest("", `The body is refused: ${error.message}`, { cause: error });
   }
+}
+
+/** The fields of a form without files. */
+export async function readForm(request: IncomingMessage, limit: number): Promise<URLSearchParams> {
+  if (!/^application\/x-www-form-urlencoded *(;|$)/i.test(request.headers["content-type"] ?? "")) {
+    throw invalidRequest("", "The body must be sent as a form");
+  }
+  return new URLSearchParams((await readBytes(request, limit)).toString());
 }
 
 async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { EventLog } from "../hub/ports.ts";
+import type { Recordings } from "../hub/recording.ts";
 import { AppError } from "../protocol/errors.ts";
 import { Sequence } from "../protocol/common.ts";
 import { INPUT_BODY_LIMIT, pathKeys } from "../protocol/operation.ts";
@@ -13,6 +14,7 @@ import type { Authenticator, Connection } from "./authenticate.ts";
 import { readJson } from "./body.ts";
 import type { Caller } from "./caller.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import { sendDownload } from "./download.ts";
 import { visibleFilter } from "./operations/events.ts";
 import { sendJson, sendProblem, setSafeHeaders } from "./responses.ts";
 import { rawValues } from "./origin.ts";
@@ -34,6 +36,7 @@ export type HttpDoorParts = {
   readonly authenticator: Authenticator;
   readonly dispatcher: Dispatcher;
   readonly log: EventLog;
+  readonly recordings: Recordings;
   readonly mcp: McpDoor;
   readonly publicDoors: readonly PublicDoor[];
   readonly streams: StreamLimit;
@@ -58,7 +61,7 @@ export class HttpDoor {
     try {
       await this.#route(request, response, connection);
     } catch (error) {
-      const known = this.#parts.dispatcher.explain(error, `${request.method} ${request.url?.split("?")[0]}`);
+      const known = this.#parts.dispatcher.explain(error, `${request.method} ${placeOf(request.url)}`);
       sendProblem(response, known);
     }
   }
@@ -80,6 +83,7 @@ export class HttpDoor {
       );
     if (route === undefined) throw new AppError("not_found", { detail: `Nothing is at ${url.pathname.slice(0, 200)}` });
     if (route.operation.kind === "stream") return this.#stream(route, { request, response, url, caller });
+    if (route.operation.kind === "download") return this.#download(route, { request, response, url, caller });
     return this.#call(route, { request, response, url, caller });
   }
 
@@ -103,12 +107,26 @@ export class HttpDoor {
     const op = this.#parts.dispatcher.admit(route.name, caller);
     const input = parseInput(op, await readInput(route, exchange)) as ParsedInput<"event.stream">;
     const filter = visibleFilter(input, caller);
+    const signal = this.#whileOpen(exchange);
+    await streamEvents(this.#parts.log, { ...filter, after: lastEventId(request) ?? input.after }, response, signal);
+  }
+
+  async #download(route: Route, exchange: Exchange): Promise<void> {
+    const op = this.#parts.dispatcher.admit(route.name, exchange.caller);
+    const input = parseInput(op, await readInput(route, exchange)) as ParsedInput<"session.export">;
+    const { sessionId, format } = input;
+    const pieces = this.#parts.recordings.of(sessionId, format);
+    await sendDownload(exchange.response, { sessionId, format, pieces }, this.#whileOpen(exchange));
+  }
+
+  /** Counts as a stream of its caller; aborted when either side is gone. */
+  #whileOpen({ response, caller }: Exchange): AbortSignal {
+    const { streams, hubEnds } = this.#parts;
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    const signal = AbortSignal.any([gone.signal, caller.revoked, this.#parts.hubEnds]);
-    this.#parts.streams.check(caller);
-    response.once("close", this.#parts.streams.take(caller));
-    await streamEvents(this.#parts.log, { ...filter, after: lastEventId(request) ?? input.after }, response, signal);
+    streams.check(caller);
+    response.once("close", streams.take(caller));
+    return AbortSignal.any([gone.signal, caller.revoked, hubEnds]);
   }
 }
 
@@ -118,6 +136,11 @@ type Exchange = {
   readonly url: URL;
   readonly caller: Caller;
 };
+
+/** For our log: a link to supply a secret is one itself. */
+function placeOf(target = ""): string {
+  return (target.split("?")[0] ?? "").replace(/^\/+secret\/.*/s, "/secret/…");
+}
 
 function parseTarget(target: string | undefined): URL {
   if (target === undefined || !target.startsWith("/") || !URL.canParse(target, "http://hub")) {

@@ -24,7 +24,8 @@ export function openApi(version: string): Record<string, unknown> {
           type: "apiKey",
           in: "cookie",
           name: "sidestick",
-          description: "Set by /login; named after the hub's port",
+          description:
+            "Set by /login; named after the hub's port. Counts only with the header sidestick-csrf and the key that /login answered",
         },
       },
       schemas: { Problem: PROBLEM },
@@ -106,8 +107,14 @@ function requestBody(input: Schema, inPath: readonly string[]): Record<string, u
   return { required: required.length > 0, content: { "application/json": { schema } } };
 }
 
+const MEDIA: Readonly<Record<Operation["kind"], string>> = {
+  call: "application/json",
+  stream: "text/event-stream",
+  download: "application/octet-stream",
+};
+
 function responses(op: Operation): Record<string, unknown> {
-  const media = op.kind === "stream" ? "text/event-stream" : "application/json";
+  const media = MEDIA[op.kind];
   const failures = new Map<number, ErrorCode[]>();
   for (const code of [...COMMON_ERRORS, ...op.errors]) {
     failures.set(ERRORS[code].http, [...(failures.get(ERRORS[code].http) ?? []), code]);

@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../protocol/errors.ts";
+import { PAGE_KEY_HEADER } from "../protocol/stream.ts";
 
 export class OriginGuard {
   readonly #hosts: ReadonlySet<string>;
@@ -46,8 +47,8 @@ export class OriginGuard {
     if (opensStream && request.headers.origin === undefined)
       throw new AppError("origin_refused", { detail: "A page must send Origin" });
     if (request.method === "GET" || request.method === "HEAD") return;
-    if (request.headers.origin === undefined || request.headers["sidestick-csrf"] === undefined) {
-      throw new AppError("origin_refused", { detail: "A page must send Origin and the header sidestick-csrf" });
+    if (request.headers.origin === undefined || request.headers[PAGE_KEY_HEADER] === undefined) {
+      throw new AppError("origin_refused", { detail: `A page must send Origin and the header ${PAGE_KEY_HEADER}` });
     }
   }
 }

@@ -2,11 +2,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
-import { AppError, ERRORS, problemOf } from "../protocol/errors.ts";
+import { AppError } from "../protocol/errors.ts";
 import { SUBPROTOCOL } from "../protocol/stream.ts";
 import type { Authenticator, Connection } from "./authenticate.ts";
 import type { Caller } from "./caller.ts";
 import type { Dispatcher } from "./dispatcher.ts";
+import { refuseUpgrade } from "./responses.ts";
 import type { StreamLimit } from "./stream-limit.ts";
 import { Viewer, type ViewerParts } from "./viewer.ts";
 
@@ -51,7 +52,7 @@ export class StreamDoor {
     try {
       caller = this.#admit(request, connection);
     } catch (error) {
-      refuse(socket, this.#parts.dispatcher.explain(error, "stream"));
+      refuseUpgrade(socket, this.#parts.dispatcher.explain(error, "stream"));
       return;
     }
     const release = this.#parts.streams.take(caller);
@@ -76,11 +77,4 @@ export class StreamDoor {
     this.#parts.streams.check(caller);
     return caller;
   }
-}
-
-function refuse(socket: Duplex, error: AppError): void {
-  const body = JSON.stringify(problemOf(error));
-  socket.end(
-    `HTTP/1.1 ${ERRORS[error.code].http} Refused\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
 }

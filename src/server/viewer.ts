@@ -56,7 +56,8 @@ export class Viewer {
   readonly #end = new AbortController();
   readonly #attached = new Map<string, Attached>();
   #subscription: AbortController | undefined;
-  #lastHeardAt = performance.now();
+  /** Since the peer was last heard. By beats, not by a clock: when we stood still ourselves, its answer lies unread. */
+  #silentBeats = 0;
   #badFrames = 0;
 
   constructor(socket: WebSocket, caller: Caller, parts: ViewerParts) {
@@ -74,8 +75,8 @@ export class Viewer {
       else ended.addEventListener("abort", () => this.#close(code, reason), { signal });
     };
     const { everyMs, deadAfterMs } = this.#parts.heartbeat ?? HEARTBEAT;
-    const heartbeat = setInterval(() => this.#beat(deadAfterMs), everyMs);
-    this.#socket.on("pong", () => (this.#lastHeardAt = performance.now()));
+    const heartbeat = setInterval(() => this.#beat(deadAfterMs / everyMs), everyMs);
+    this.#socket.on("pong", () => (this.#silentBeats = 0));
     this.#socket.on("ping", (data: Buffer) => this.#answerPing(data));
     this.#socket.on("message", (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     this.#socket.on("error", () => this.#socket.terminate());
@@ -90,13 +91,14 @@ export class Viewer {
 
   /** A peer that pings and doesn't read would have us keep all the answers. */
   #answerPing(data: Buffer): void {
-    this.#lastHeardAt = performance.now();
+    this.#silentBeats = 0;
     if (this.#socket.bufferedAmount > MAX_PONG_BACKLOG) this.#socket.terminate();
     else this.#socket.pong(data);
   }
 
-  #beat(deadAfterMs: number): void {
-    if (performance.now() - this.#lastHeardAt > deadAfterMs) this.#socket.terminate();
+  #beat(most: number): void {
+    this.#silentBeats += 1;
+    if (this.#silentBeats > most) this.#socket.terminate();
     else this.#socket.ping();
   }
 
@@ -108,7 +110,7 @@ export class Viewer {
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
-    this.#lastHeardAt = performance.now();
+    this.#silentBeats = 0;
     try {
       this.#take(parseFrame(data, isBinary));
     } catch (error) {
@@ -204,10 +206,11 @@ export class Viewer {
   /** Where a viewer begins, and what it sees there: a snapshot instead of megabytes of history. */
   async #place(sessionId: string, from: number | "screen") {
     const { output, sessions } = this.#parts;
-    const driver = from === "screen" ? await sessions.running(sessionId).catch(() => undefined) : undefined;
-    if (driver !== undefined) {
-      const { ansi, cursor, size } = await driver.snapshot(sessionId);
-      return { cursor, ...size, snapshot: ansi };
+    // Also where nothing is asked of it: one that is only being made has no output that could be followed.
+    const driver = await sessions.running(sessionId).catch(() => undefined);
+    if (from === "screen" && driver !== undefined) {
+      const shown = await driver.snapshot(sessionId).catch(unlessAway);
+      if (shown !== undefined) return { cursor: shown.cursor, ...shown.size, snapshot: shown.ansi };
     }
     const cursor = from === "screen" ? await output.size(sessionId) : from;
     return { cursor, ...sessions.size(sessionId) };
@@ -263,7 +266,16 @@ export class Viewer {
   async #resize({ sessionId, cols, rows }: Extract<ClientFrame, { type: "resize" }>): Promise<void> {
     const attached = this.#attached.get(sessionId);
     if (attached === undefined) throw new AppError("not_found", { what: "attached session", id: sessionId });
-    if (attached.mayType) await this.#parts.sessions.resize(sessionId, { cols, rows }, this.#caller.actor);
+    if (!attached.mayType && !this.#drives(sessionId)) return;
+    // Who drives is told by name, and somebody who only looks may have the same.
+    this.#parts.dispatcher.admit("session.input", this.#caller);
+    await this.#parts.sessions.resize(sessionId, { cols, rows }, this.#caller.actor);
+  }
+
+  #drives(sessionId: string): boolean {
+    const { kind, id } = this.#caller.actor;
+    const { holder } = this.#parts.control.state(sessionId);
+    return holder?.kind === kind && holder.id === id;
   }
 
   #run(work: Promise<unknown>): void {
@@ -273,4 +285,10 @@ export class Viewer {
   #fail(error: unknown): void {
     void this.#sender.tellError(this.#parts.dispatcher.explain(error, "stream"));
   }
+}
+
+/** A host that is away has no screen to show now, and comes back: its viewer begins with what was received. */
+function unlessAway(error: unknown): undefined {
+  const { code } = error as Partial<AppError>;
+  if (code !== "host_offline" && code !== "unknown_outcome") throw error;
 }

@@ -139,6 +139,30 @@ function timeContract(open: OpenBytes): void {
     await again.prune(ANN, 100);
     expect(await offsets(again)).toEqual([480, 480, 480, 480, 480, 540, 600, 600]);
   });
+
+  test("[BYT-13] when each burst began and ended is told, also after reopening", async () => {
+    const directory = await temporaryDirectory();
+    let now = 1_000;
+    const options = { now: () => now, segmentBytes: 10_000 };
+    const store = await open(directory, options);
+    // Two bursts of three pieces each, 20 ms apart, with ten seconds between the bursts.
+    for (const at of [1_000, 1_020, 1_040, 11_000, 11_020, 11_040]) {
+      now = at;
+      await store.append(ANN, await store.size(ANN), text("0123456789"));
+    }
+    const told = [
+      [1_000, 10],
+      [1_040, 30],
+      [11_000, 40],
+      [11_040, 60],
+    ];
+
+    expect(await store.times(ANN)).toEqual(told);
+    await store.close();
+    const again = await open(directory, options);
+    onTestFinished(() => again.close());
+    expect([await again.times(ANN), await again.times(BOB)]).toEqual([told, []]);
+  });
 }
 
 async function opened(open: OpenBytes, directory?: string): Promise<ByteStore> {

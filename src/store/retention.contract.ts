@@ -61,6 +61,20 @@ function ageContract(open: OpenLog): void {
     expect(await it.log.prune({ ...NOTHING, keepEvents: new Set([2]) })).toEqual({ activity: 0, audit: 2 });
     expect(await kept(it.log)).toEqual([2]);
   });
+
+  test("[LOG-22] so does a question that something waits for, over a restart, and goes when nothing does", async () => {
+    const it = await TestLog.open(open);
+    const question = { ...output("a"), type: "prompt" } as const;
+    const asked = Array.from({ length: 600 }, () => question);
+    await it.log.append(ANN, "any", [output("1"), question, output("3"), ...asked, output("604")], "process");
+    const waitedFor = new Set([2, ...asked.map((_, index) => index + 4)]);
+
+    expect(await it.log.prune({ ...NOTHING, keepEvents: waitedFor })).toEqual({ activity: 3, audit: 0 });
+    await it.reopen();
+    expect(await it.log.prune({ ...NOTHING, keepEvents: new Set([2, 5]) })).toEqual({ activity: 599, audit: 0 });
+    expect(await kept(it.log)).toEqual([2, 5]);
+    expect(await it.log.prune(EVERYTHING)).toEqual({ activity: 2, audit: 0 });
+  });
 }
 
 function bytesContract(open: OpenLog): void {

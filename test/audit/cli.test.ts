@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -7,6 +7,9 @@ import { operatorClient, spawnTestHub } from "../support/hub.ts";
 import { runCli, runCliHere, startCli } from "../support/run-cli.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { auditedDirectory, decisionsIn, headsIn, runSql } from "./audited-hub.ts";
+
+/** Each is a process, while another one writes as fast as it can. */
+const ROUNDS = 3;
 
 const verifyArgs = (dataDir: string) => ["audit", "verify", "--data-dir", dataDir, "--audit-heads", headsIn(dataDir)];
 
@@ -67,7 +70,7 @@ test("[AUD-11] a store that a hub is writing is verified again and again, and no
     }
   })();
   const results = [];
-  for (let round = 0; round < 5; round += 1) results.push(await runCli([...verifyArgs(dataDir), "--json"]));
+  for (let round = 0; round < ROUNDS; round += 1) results.push(await runCli([...verifyArgs(dataDir), "--json"]));
   stop.abort();
   await writing;
   await hub.kill();
@@ -75,7 +78,7 @@ test("[AUD-11] a store that a hub is writing is verified again and again, and no
   const afterwards = await runCli(verifyArgs(dataDir));
 
   const ends = results.map(({ code, stdout }) => [code, (JSON.parse(stdout) as { proof: string }).proof]);
-  expect(ends).toEqual(Array.from({ length: 5 }, () => [0, "anchored"]));
+  expect(ends).toEqual(Array.from({ length: ROUNDS }, () => [0, "anchored"]));
   expect(afterwards.code).toBe(0);
   expect(await files(dataDir)).toEqual(dead);
 });
@@ -121,6 +124,33 @@ test("[AUD-15] tail shows the newest lines, of one session if asked, and as JSON
   expect(all.stdout).toContain(`${last.sequence}  ${last.timestamp}  ${last.session_id.slice(0, 8)}  status  `);
   expect(two.stdout).toBe(`${lines.slice(-2).join("\n")}\n`);
   expect(one.stdout.split("\n").slice(0, -1)).toHaveLength(ofSession.length);
+});
+
+test("[AUD-15] for people a line leaves out what says nothing, what repeats the state, and what is for programs", async () => {
+  const dataDir = await temporaryDirectory();
+  const sessionId = "413c0000-0000-4000-8000-000000000001";
+  const shared = { session_id: sessionId, timestamp: "2026-01-01T00:00:00.000Z", by: { kind: "person", id: "ann" } };
+  const holder = { kind: "agent", id: "bot" };
+  const state = { epoch: 4, interactive: true, held: true, attended: false, agent_status: "IDLE", lease_expiry: null };
+  const defaults = { grant_open: "allow", guard_hidden: [] };
+  const lines = [
+    { ...shared, sequence: 7, type: "control_handoff", change: "holder", reason: "granted", holder, ...state },
+    { ...shared, sequence: 8, type: "status", status: "created", session: { session_id: sessionId, title: "build" } },
+    { ...shared, sequence: 9, type: "workspace", settings: { ...defaults, guard_network: false } },
+  ].map((it) => JSON.stringify({ ...it, payload_sha256: "1cf0", chain: "0".repeat(64) }));
+  await writeFile(join(dataDir, "audit.jsonl"), `${lines.join("\n")}\n`);
+
+  const { stdout } = await runCliHere(["audit", "tail", "--data-dir", dataDir]);
+  const json = await runCliHere(["audit", "tail", "--json", "--data-dir", dataDir]);
+
+  const head = "2026-01-01T00:00:00.000Z  413c0000";
+  expect(stdout.split("\n")).toEqual([
+    `7  ${head}  control_handoff  person:ann  change=holder  reason=granted  holder=agent:bot`,
+    `8  ${head}  status  person:ann  status=created  title=build`,
+    `9  ${head}  workspace  person:ann  guard_network=false`,
+    "",
+  ]);
+  expect(json.stdout).toBe(`${lines.join("\n")}\n`);
 });
 
 test("[AUD-15] with --follow it goes on, also in the file that takes the place of one that was moved", async () => {

@@ -1,20 +1,27 @@
 /** Control from the command line: a real hub, host and shell, an agent beside it. */
 import { once } from "node:events";
+import { userInfo } from "node:os";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { receiptOf } from "../../src/cli/commands/stop.ts";
 import { eventually } from "../support/eventually.ts";
 import { tokenOf } from "../support/hub.ts";
 import { type CliResult, runCliHere, startCli } from "../support/run-cli.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;
+let agentToken: string;
 beforeAll(async () => {
   const opened = await openTerminalHub();
   hub = opened;
+  agentToken = await tokenOf(hub.dataDir, "agent", "agent");
   return opened.stop;
 });
 
+/** As the operator's socket knows us. */
+const ME = userInfo().username;
 let made = 0;
 const conversation = (): string => `control-cli-${(made += 1)}`;
+const asAgent = (...args: string[]): Process => startProcess(args, { SIDESTICK_TOKEN: agentToken });
 const cli = (...args: string[]): Promise<CliResult> => runCliHere([...args, "--data-dir", hub.dataDir]);
 
 type Driven = { readonly name: string; readonly sessionId: string };
@@ -36,8 +43,12 @@ test("[CTL-38] control says who drives, in what state, who asks and why", async 
   const json = await cli("control", sessionId, "--json");
 
   expect(before).toMatchObject({ code: 0, stderr: "" });
-  expect(before.stdout).toMatch(/^drives +agent agent, by itself: nobody attends\nagent +IDLE\nintent +WAIT$/m);
-  expect(after.stdout).toMatch(/^drives +operator\nsince +a person took it\nagent +STOPPED\nintent +WAIT$/m);
+  expect(before.stdout).toMatch(
+    /^drives +agent agent, by itself: nobody attends\nagent +idle\nintent +none \(WAIT\)$/m,
+  );
+  expect(after.stdout).toMatch(
+    /^drives +operator\nsince +a person took it\nagent +has lost control; what it started runs on$/m,
+  );
   expect(after.stdout).toMatch(/^asks +agent agent, \ds ago: to\\e\[2J go on$/m);
   expect(JSON.parse(json.stdout)).toEqual(await hub.person.control.get({ sessionId }));
 });
@@ -81,15 +92,33 @@ test("[CTL-38] an unknown session is told", async () => {
 
 test("[CTL-38, CTL-32] stop waits for the receipt and says what was killed", async () => {
   const { name, sessionId } = await driven();
-  await hub.agent.pty.exec_interactive({ conversation_id: name, command: "sleep 1000" });
-  await hub.agent.pty.wait_for({ conversation_id: name, match: "sleep", timeout_ms: 5_000 });
+  // It says so itself: the shell's word comes before there is anything to kill.
+  const started = { conversation_id: name, command: "sh -c 'echo on; sleep 1000'" };
+  const { cursor } = await hub.agent.pty.exec_interactive(started);
+  await hub.agent.pty.wait_for({ conversation_id: name, match: "on\n", from_cursor: cursor, timeout_ms: 20_000 });
 
   const { code, stdout } = await cli("stop", name);
 
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Stopped\. killed: .*sleep \(\d+\).*; dropped: nothing/)]);
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Stopped\. killed: .*sh \(\d+\).*; dropped: nothing/)]);
   expect(await hub.person.control.get({ sessionId })).toMatchObject({ user_intent: "STOP_NOW", control_mode: "USER" });
   const again = JSON.parse((await cli("stop", name, "--all", "--json")).stdout) as object;
   expect(again).toMatchObject({ agent_status: "STOPPING", receipt: { kill_scope: "all", survivors: [] } });
+});
+
+test("[CTL-38] stop waits for its own receipt, not for that of a stop before it", async () => {
+  const { name, sessionId } = await driven();
+  const started = { conversation_id: name, command: "sh -c 'echo on; sleep 1000'" };
+  const { cursor } = await hub.agent.pty.exec_interactive(started);
+  await hub.agent.pty.wait_for({ conversation_id: name, match: "on\n", from_cursor: cursor, timeout_ms: 20_000 });
+
+  const stop = { sessionId, intent: "STOP_NOW" } as const;
+  const stops = await Promise.all([
+    hub.person.control.user_intent(stop),
+    hub.person.control.user_intent({ ...stop, scope: "all" }),
+  ]);
+  const receipts = await Promise.all(stops.map((state) => receiptOf(hub.person, state)));
+
+  expect(receipts.map((it) => it?.stop_epoch)).toEqual(stops.map((it) => it.epoch));
 });
 
 test("[CTL-38, CTL-28] interrupt waits for the pause", async () => {
@@ -108,6 +137,21 @@ test("[CTL-38, CTL-28] interrupt waits for the pause", async () => {
   });
 });
 
+test("[CTL-38] before interrupt waits it says what was asked, and how to take it back", async () => {
+  const { name, sessionId } = await driven();
+
+  const waiting = startProcess(["interrupt", name]);
+  await eventually(() =>
+    expect(waiting.stderr()).toBe(
+      "sidestick: Asked; the agent will pause before the next thing it does. Waiting up to 10 s for it. " +
+        `Take it back: sidestick interrupt ${name} --withdraw\n`,
+    ),
+  );
+  await hub.agent.control.safe_point({ sessionId, step: "next", sequence: 1 });
+
+  expect((await waiting.result).code).toBe(0);
+});
+
 test("[CTL-38, CTL-30] an interrupt that comes to no safe point ends after 10 s, offers stop, and can be withdrawn", async () => {
   const { name } = await driven();
 
@@ -115,15 +159,32 @@ test("[CTL-38, CTL-30] an interrupt that comes to no safe point ends after 10 s,
   const withdrawn = await cli("interrupt", name, "--withdraw");
 
   expect([code, stdout]).toEqual([124, "It will pause; drives: agent agent, by itself: nobody attends\n"]);
-  expect(stderr).toBe(`sidestick: No safe point came. Stop it at once: sidestick stop ${name}\n`);
+  expect(stderr.split("\n").slice(1)).toEqual([
+    `sidestick: No safe point came yet; it stays asked. Stop it at once: sidestick stop ${name}`,
+    "",
+  ]);
   expect(withdrawn).toMatchObject({ code: 0, stdout: "drives: agent agent, by itself: nobody attends\n" });
+});
+
+test("[CTL-38] a grant to an agent without a token stands, with a note; so does a decline where nobody asks", async () => {
+  const { name } = await driven();
+
+  const known = await cli("grant", name, "--agent", "agent");
+  const unknown = await cli("grant", name, "--agent", "nobody-such");
+  const declined = await cli("decline", name);
+
+  const note =
+    "sidestick: No agent's token is named nobody-such. The grant stands; who there is: sidestick token list\n";
+  expect(known.stderr).not.toContain("token");
+  expect(unknown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^drives: agent nobody-such, granted by/) });
+  expect(unknown.stderr).toContain(note);
+  expect(declined).toMatchObject({ code: 0, stderr: "sidestick: Nobody asks for control there.\n" });
 });
 
 test("[CTL-38, CTL-11] an agent asks and waits from the command line; a person declines or grants", async () => {
   const { name, sessionId } = await driven();
   await cli("take", name);
-  const env = { SIDESTICK_TOKEN: await tokenOf(hub.dataDir, "agent", "agent") };
-  const agentCli = (...args: string[]): Promise<CliResult> => startProcess(args, env).result;
+  const agentCli = (...args: string[]): Promise<CliResult> => asAgent(...args).result;
   const asked = async (): Promise<void> =>
     eventually(async () =>
       expect((await hub.person.control.get({ sessionId })).requested_by).toMatchObject({ reason: "to go on" }),
@@ -189,21 +250,91 @@ test("[CTL-38, CTL-6] sessions says who drives each; one made with --interactive
       .split("\n")
       .find((line) => line.startsWith(id.slice(0, 8)))
       ?.split(/ {2,}/)[4];
-  expect([sessionId, held.sessionId, attended].map(drives)).toEqual(["agent", "operator", "(by grant)"]);
+  expect([sessionId, held.sessionId, attended].map(drives)).toEqual(["agent", "operator", "nobody"]);
+});
+
+test("[CTL-38, CLI-4] a refusal says who drives, and what to do in that very session", async () => {
+  const { name } = await driven();
+  const refused = async () => (await asAgent("send", name, "--text", "x").result).stderr;
+  const todo = (whom: string): string =>
+    `An agent asks for control: sidestick request ${whom} --reason TEXT; a person takes it: sidestick take ${whom}\n`;
+
+  await cli("take", name);
+  const persons = await refused();
+  const ran = await asAgent("run", "--conversation", name, "--", "true").result;
+  await cli("grant", name, "--agent", "other");
+  const others = await refused();
+
+  expect(persons).toBe(`sidestick: Control was refused: ${ME} drives. ${todo(name)}`);
+  expect([ran.code, ran.stderr]).toEqual([125, persons]);
+  expect(others).toBe(`sidestick: Control was refused: agent other drives. ${todo(name)}`);
+});
+
+test("[CTL-38, CTL-7] where the workspace wants a grant everywhere, control says so", async () => {
+  const workspaceId = "granted";
+  await hub.person.workspace.put({ workspaceId, settings: { agents_may_acquire: false } });
+  const { sessionId } = await hub.person.session.create({ kind: "terminal", workspaceId });
+
+  const { stdout } = await cli("control", sessionId);
+  const refused = await asAgent("call", "session.input", JSON.stringify({ sessionId, data: "x" })).result;
+
+  expect(stdout).toMatch(/^drives +nobody; an agent needs a grant$/m);
+  expect(stdout).toMatch(/^interactive +no, but the workspace has agents act only when granted$/m);
+  expect(refused.stderr).toContain("Control was refused: nobody drives, and an agent needs a person's grant here.");
+});
+
+test("[TCL-8, CTL-38] run says that a person stopped the agent, where the shell says only that it was killed", async () => {
+  const { name } = await driven();
+  const running = asAgent("run", "--conversation", name, "--", "sh", "-c", "echo on; sleep 1000");
+  await eventually(() => expect(running.stdout()).toBe("on\n"));
+
+  await cli("stop", name);
+  const { code, stderr } = await running.result;
+
+  expect(stderr).toBe(
+    `sidestick: ${ME} stopped the agent, and with it this command. It may ask: sidestick request ${name} --reason TEXT\n`,
+  );
+  // By whichever signal the shell saw first: what is to be killed is made to stand still before.
+  expect([130, 137, 147]).toContain(code);
+});
+
+test("[TCL-13] what an agent runs without a name runs in a conversation of its own", async () => {
+  const { code, stdout } = await asAgent("run", "--json", "--", "true").result;
+
+  const { workspace_session_id: sessionId } = JSON.parse(stdout) as { workspace_session_id: string };
+  expect(code).toBe(0);
+  expect((await hub.person.session.get({ sessionId })).conversationId).toBe("agent-agent");
+});
+
+test("[CLI-9] sessions pause, resume and close take a conversation, too", async () => {
+  const { name, sessionId } = await driven();
+  const status = async (): Promise<string> => (await hub.person.session.get({ sessionId })).status;
+
+  const seen = [];
+  for (const verb of ["pause", "resume", "close"])
+    seen.push([(await cli("sessions", verb, name)).code, await status()]);
+
+  expect(seen).toEqual([
+    [0, "paused"],
+    [0, "active"],
+    [0, "closed"],
+  ]);
 });
 
 type Process = {
   readonly stdout: () => string;
+  readonly stderr: () => string;
   readonly interrupt: () => void;
   readonly result: Promise<CliResult>;
 };
 
 function startProcess(args: readonly string[], env: Readonly<Record<string, string>> = {}): Process {
-  const child = startCli([...args, "--data-dir", hub.dataDir], { env });
+  const [command = "", ...rest] = args;
+  const child = startCli([command, "--data-dir", hub.dataDir, ...rest], { env });
   onTestFinished(() => void child.kill("SIGKILL"));
   let [stdout, stderr] = ["", ""];
   child.stdout?.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
   const result = once(child, "close").then(([code]) => ({ code: code as number | null, stdout, stderr }));
-  return { stdout: () => stdout, interrupt: () => void child.kill("SIGINT"), result };
+  return { stdout: () => stdout, stderr: () => stderr, interrupt: () => void child.kill("SIGINT"), result };
 }

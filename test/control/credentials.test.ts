@@ -6,8 +6,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { ControlHub } from "../support/control-hub.ts";
+import { compileCache } from "../support/compile-cache.ts";
 import { addressOf, leaveOpen } from "../support/hub.ts";
 import { CLI, runCli } from "../support/run-cli.ts";
+import { letAgentsBe } from "../support/policy.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { clientOf, endHostAfterTest } from "../support/terminal-hub.ts";
 
@@ -36,11 +38,12 @@ const HUB = fileURLToPath(new URL("../composition/terminal-hub.ts", import.meta.
 /** The hub as a process of its own, with nothing in its environment that isn't the product's. */
 async function startApart() {
   const dataDir = await temporaryDirectory();
+  await letAgentsBe(dataDir);
   endHostAfterTest(dataDir);
   const { PATH = "/usr/bin:/bin" } = process.env;
   const child = spawn(process.execPath, [HUB, "--port", "0", "--data-dir", dataDir], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { PATH, HOME: dataDir, XDG_CONFIG_HOME: dataDir },
+    env: { ...compileCache(), PATH, HOME: dataDir, XDG_CONFIG_HOME: dataDir },
   });
   onTestFinished(async () => {
     const exited = once(child, "exit");
@@ -80,7 +83,7 @@ const ASK = `const [path, body] = process.argv.slice(2);
 const WAYS = [
   { how: "a command", before: "", after: "" },
   { how: "another session", before: "setsid -w ", after: "" },
-  { how: "an orphan", before: "setsid -f ", after: "; sleep 1" },
+  { how: "an orphan", before: "setsid -f ", after: " | cat" },
   { how: "a job without hang-up", before: "nohup ", after: " | cat & wait" },
   { how: "an empty environment", before: 'env -i SOCKET="$SOCKET" ', after: "" },
 ];

@@ -2,10 +2,12 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Actor } from "../../src/domain/actor.ts";
 import { Host } from "../../src/host/host.ts";
+import { listenForHubs } from "../../src/host/link/link-server.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { openDesks } from "../../src/main/desks.ts";
 import { HostDriver } from "../../src/server/hosts/host-driver.ts";
 import { HostLink } from "../../src/server/hosts/host-link.ts";
+import { socketAt } from "../../src/server/hosts/wire.ts";
 import { openPeerReader } from "../../src/server/peer.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -30,7 +32,7 @@ async function desksOverHost(happened: string[]) {
   const host = await Host.start({
     directory,
     hostId: "local",
-    peerOf: await openPeerReader(),
+    way: listenForHubs({ path: join(directory, "link.sock"), peerOf: await openPeerReader(), logger }),
     logger,
     openSession: async (start, emit) => {
       const session = await open(start, emit);
@@ -42,7 +44,7 @@ async function desksOverHost(happened: string[]) {
       return session;
     },
   });
-  const link = new HostLink({ path: join(directory, "link.sock"), logger });
+  const link = new HostLink({ connect: socketAt(join(directory, "link.sock")), logger });
   const driver = new HostDriver({ link, hostId: "local", logger });
   link.open();
   await eventually(() => expect(link.online).toBe(true));

@@ -36,6 +36,7 @@ describe("grants", () => {
       granted_by: "operator",
       requested_by: null,
       handback_note: "go",
+      agents_may_acquire: true,
       containment: "open",
       warning: grantWarning("open"),
     });
@@ -111,12 +112,13 @@ describe("grants", () => {
 
 describe("leases", () => {
   test("[CTL-17, CTL-24] a lease ends by itself: programs run on, input is refused, the agent is told", async () => {
-    const { conversation_id, sessionId } = await house.granted(1);
+    const { conversation_id, sessionId } = await house.granted();
     await house.agent.pty.exec_interactive({ conversation_id, command: "cat" });
+    const waiting = house.agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: 25_000 });
 
-    const waited = await house.agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: 20_000 });
+    await house.agent.control.renew({ sessionId, lease_seconds: 1 });
 
-    expect(waited).toMatchObject({ reason: "revoked", control_reason: "lease_expired" });
+    expect(await waiting).toMatchObject({ reason: "revoked", control_reason: "lease_expired" });
     expect(await codeOf(house.agent.pty.send({ conversation_id, data: "x\r" }))).toBe("lease_expired");
     expect(await house.control(sessionId)).toMatchObject({
       control_mode: "USER",
@@ -129,7 +131,7 @@ describe("leases", () => {
   });
 
   test("[CTL-2, CTL-10] renewing extends a live lease and changes no epoch", async () => {
-    const { conversation_id, sessionId } = await house.granted(2);
+    const { conversation_id, sessionId } = await house.granted(6);
     const { epoch, lease_expiry } = await house.control(sessionId);
 
     const renewed = await house.agent.control.renew({ sessionId, epoch, lease_seconds: 60 });
@@ -210,14 +212,29 @@ describe("asking and waiting", () => {
     const { sessionId } = await house.flagged();
     await house.agent.control.request({ sessionId, reason: "please" });
     const waiting = house.agent.control.wait({ sessionId, timeout_ms: 30_000 });
-    const declined = await house.person.control.decline({ sessionId });
+    const kept = await house.person.control.decline({ sessionId, agent_id: "bob" });
+    const declined = await house.person.control.decline({ sessionId, agent_id: "agent" });
 
+    expect(kept.requested_by).toMatchObject({ agent_id: "agent" });
     expect(await waiting).toMatchObject({ control_mode: "USER", requested_by: null });
     expect(declined.requested_by).toBeNull();
     const began = performance.now();
     const late = await house.agent.control.wait({ sessionId, timeout_ms: 300 });
     expect(performance.now() - began).toBeGreaterThanOrEqual(290);
     expect(late.control_mode).toBe("USER");
+  });
+
+  test("[CTL-12] a decline that comes before the agent waits is heard by its next wait, once", async () => {
+    const { sessionId } = await house.flagged();
+    await house.agent.control.request({ sessionId, reason: "please" });
+    await house.person.control.decline({ sessionId });
+
+    // Longer than this test may take.
+    await house.agent.control.wait({ sessionId, timeout_ms: 45_000 });
+    const began = performance.now();
+    await house.agent.control.wait({ sessionId, timeout_ms: 300 });
+
+    expect(performance.now() - began).toBeGreaterThanOrEqual(290);
   });
 
   test("[CTL-12] a session that closes ends the wait", async () => {
@@ -254,7 +271,10 @@ describe("two of them", () => {
     expect(typed).toMatchObject({ epoch, holder: { kind: "person", id: "operator" } });
     expect(taken).toMatchObject({ epoch: epoch + 1, holder: { kind: "person", id: "olga" } });
     expect(released).toMatchObject({ epoch: epoch + 2, holder: null, interactive: false });
-    expect(await codeOf(house.agent.pty.exec_block(run(conversation_id, "true")))).toBe("ok");
+    // What was typed may still run.
+    await eventually(async () =>
+      expect(await codeOf(house.agent.pty.exec_block(run(conversation_id, "true")))).toBe("ok"),
+    );
   });
 
   test("[CTL-13] of two grants at the same time one counts", async () => {
@@ -271,12 +291,14 @@ describe("two of them", () => {
 
   test("[CTL-7] `agents_may_acquire: false` leaves nothing but grants", async () => {
     const workspaceId = "by-grant-only";
-    await house.person.workspace.put({ workspaceId, settings: { containment: "open", agents_may_acquire: false } });
+    const settings = { containment: "open", agents_may_acquire: false } as const;
+    await house.person.workspace.put({ workspaceId, hostId: await house.hostId(), settings });
     const conversation_id = house.conversation();
     const session = { kind: "terminal", workspaceId, conversationId: conversation_id } as const;
     const { sessionId } = await house.agent.session.create(session);
 
     expect(await codeOf(house.agent.pty.exec_block(run(conversation_id, "true")))).toBe("control_refused");
+    expect(await codeOf(house.agent.session.close({ sessionId }))).toBe("control_refused");
     const asked = await house.agent.control.request({ sessionId, reason: "to begin" });
     expect(asked).toMatchObject({ control_mode: "USER", requested_by: { agent_id: "agent" } });
     await house.person.control.grant({ sessionId, lease_seconds: 30, attend: true });
@@ -285,8 +307,9 @@ describe("two of them", () => {
 
   test("[CTL-7] it holds in sessions that run already, and can be taken back there", async () => {
     const workspaceId = "by-grant-later";
+    const hostId = await house.hostId();
     const setting = (agents_may_acquire: boolean) =>
-      house.person.workspace.put({ workspaceId, settings: { agents_may_acquire } });
+      house.person.workspace.put({ workspaceId, hostId, settings: { agents_may_acquire } });
     await setting(true);
     const { conversation_id, sessionId } = await house.driven({ workspaceId });
     const act = () => codeOf(house.agent.pty.exec_block(run(conversation_id, "true")));

@@ -3,8 +3,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bootTimeMs } from "../../src/host/terminal/boot-clock.ts";
-import { childrenFinder, isDead, statsOf } from "../../src/host/terminal/probe/processes.ts";
+import { childrenFinder, isDead, readStat, statsOf } from "../../src/host/terminal/probe/processes.ts";
 import { ControlHub, type Driven } from "../support/control-hub.ts";
+import { asSibling } from "../support/escapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -35,13 +36,15 @@ describe("a stop after the agent lost control", () => {
     { how: "a person typed", lose: (sessionId: string) => house.person.session.input({ sessionId, data: "x\r" }) },
     {
       how: "its lease was over",
-      lose: (sessionId: string) =>
-        eventually(async () => expect((await house.control(sessionId)).reason).toBe("lease_expired")),
+      lose: async (sessionId: string) => {
+        await house.agent.control.renew({ sessionId, lease_seconds: 0.2 });
+        await eventually(async () => expect((await house.control(sessionId)).reason).toBe("lease_expired"));
+      },
     },
   ];
 
   test.each(LOSSES)("[STP-5] ends what the shell runs for it, though $how before", async ({ lose }) => {
-    const driven = await house.granted(1);
+    const driven = await house.granted();
     const { sessionId } = driven;
     await loops(driven);
     await lose(sessionId);
@@ -91,9 +94,51 @@ describe("a stop after the agent lost control", () => {
   });
 });
 
-describe("a shell that ends by itself", () => {
-  const ended = async (sessionId: string) => (await house.person.session.get({ sessionId })).status;
+const ended = async (sessionId: string) => (await house.person.session.get({ sessionId })).status;
 
+/** A program of a session's that waits for `go`, then asks the hub by the operator's socket. */
+async function caller() {
+  const directory = await temporaryDirectory();
+  const [go, answer, program] = ["go", "answer", "program"].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const socket = join(house.hub.dataDir, "hub.sock");
+  const curl = `/usr/bin/curl -s -o /dev/null -w "status %{http_code}" --unix-socket ${socket} http://hub/tokens`;
+  writeFileSync(program, `until [ -e ${go} ]; do sleep 0.02; done; ${curl} > ${answer}`);
+  return { program, go: () => writeFileSync(go, ""), answer: () => readFileSync(answer, "utf8") };
+}
+
+describe("what stands beside a shell", () => {
+  test("[STP-21, CTL-39] is no caller at the operator's socket", async () => {
+    const driven = await house.flagged();
+    const { program, go, answer } = await caller();
+    const keeper = readStat(await shellOf(driven))!.parent;
+
+    await house.person.session.input({
+      sessionId: driven.sessionId,
+      data: `${asSibling(`setsid(); exec "sh", "${program}"`)}\r`,
+    });
+
+    await eventually(() => expect(living(keeper).map((it) => it.program)).toContain("sh"));
+    go();
+    await eventually(() => expect(answer()).toBe("status 403"));
+  });
+
+  test("[STP-21] can be killed by what runs in it: then the shell goes too", async () => {
+    const driven = await house.flagged();
+    const { sessionId } = driven;
+    const pid = await shellOf(driven);
+
+    await house.person.session.input({ sessionId, data: "trap '' HUP; kill -9 $PPID; while :; do :; done\r" });
+
+    await eventually(async () => expect(await ended(sessionId)).toBe("closed"));
+    await eventually(() => expect(existsSync(`/proc/${pid}`)).toBe(false));
+  });
+});
+
+describe("a shell that ends by itself", () => {
   test("[STP-19, STP-20] takes along what the agent left behind", async () => {
     const { conversation_id, sessionId } = await house.driven();
     const pids = join(await temporaryDirectory(), "pids");
@@ -108,18 +153,13 @@ describe("a shell that ends by itself", () => {
 
   test("[STP-19, CTL-39] leaves what is the person's, which is still no caller at the operator's socket", async () => {
     const { sessionId } = await house.flagged();
-    const directory = await temporaryDirectory();
-    const [go, answer] = [join(directory, "go"), join(directory, "answer")];
-    const socket = join(house.hub.dataDir, "hub.sock");
-    const curl = `/usr/bin/curl -s -o /dev/null -w "status %{http_code}" --unix-socket ${socket} http://hub/tokens`;
-    const later = join(directory, "later");
-    writeFileSync(later, `until [ -e ${go} ]; do sleep 0.02; done; ${curl} > ${answer}`);
+    const { program, go, answer } = await caller();
 
-    await house.person.session.input({ sessionId, data: `setsid -f sh ${later}; exit\r` });
+    await house.person.session.input({ sessionId, data: `setsid -f sh ${program}; exit\r` });
 
     await eventually(async () => expect(await ended(sessionId)).toBe("closed"));
     await eventually(() => expect(living(hostPid()).map((it) => it.program)).toContain("sh"));
-    writeFileSync(go, "");
-    await eventually(() => expect(readFileSync(answer, "utf8")).toBe("status 403"));
+    go();
+    await eventually(() => expect(answer()).toBe("status 403"));
   });
 });

@@ -10,7 +10,7 @@ import { MessageReader } from "../../src/protocol/link-reader.ts";
 type Kept = { readonly to: Socket; readonly message: Uint8Array };
 
 /** Whatever changes something at a gate. */
-const KEPT: ReadonlySet<string> = new Set(["SEND_INPUT", "CONTROL"]);
+const CHANGES: ReadonlySet<string> = new Set(["SEND_INPUT", "CONTROL"]);
 
 export class LinkProxy {
   readonly path: string;
@@ -19,6 +19,10 @@ export class LinkProxy {
   readonly #sockets = new Set<Socket>();
   #bag: Kept[] = [];
   keeps = false;
+  /** What is kept then. */
+  types: ReadonlySet<string> = CHANGES;
+  /** Nobody gets through: the host is away. */
+  isClosed = false;
 
   static async open(path: string, target: string): Promise<LinkProxy> {
     const proxy = new LinkProxy(path, target);
@@ -57,6 +61,7 @@ export class LinkProxy {
   }
 
   #accept(hub: Socket): void {
+    if (this.isClosed) return void hub.destroy();
     const host = createConnection(this.#target);
     const reader = new MessageReader({
       message: (header, body) => this.#fromHub(HubMessage.parse(header), body, host),
@@ -80,7 +85,7 @@ export class LinkProxy {
 
   #fromHub(header: HubMessage, body: Uint8Array, to: Socket): void {
     const message = encodeMessage(header, Buffer.from(body));
-    if (this.keeps && KEPT.has(header.type)) this.#bag.push({ to, message });
+    if (this.keeps && this.types.has(header.type)) this.#bag.push({ to, message });
     else if (to.writable) to.write(message);
   }
 }

@@ -1,7 +1,10 @@
 /** Losing control: overrides, stops, releases, and what changes nothing. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { codeOf, ControlHub } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 let house: ControlHub;
 beforeAll(async () => {
@@ -46,16 +49,56 @@ describe("a person's input", () => {
 
   test("[CTL-14, CTL-22] what the agent has typed and nobody has read yet is gone before the person's bytes", async () => {
     const { conversation_id, sessionId } = await house.granted();
-    await house.agent.pty.exec_interactive({ conversation_id, command: "sleep 1; cat" });
+    const go = join(await temporaryDirectory(), "go");
+    const command = `until [ -e ${go} ]; do sleep 0.05; done; cat`;
+    await house.agent.pty.exec_interactive({ conversation_id, command });
     await house.agent.pty.send({ conversation_id, data: "echo agents\r" });
+    await house.person.pty.wait_for({ conversation_id, match: "echo agents", from_cursor: 0 });
 
     await house.person.session.input({ sessionId, data: "persons\r" });
+    await writeFile(go, "");
 
     const seen = await house.person.pty.wait_for({ conversation_id, match: "persons\npersons\n", from_cursor: 0 });
     expect(seen.matched).toBe(true);
     const { data } = await house.person.pty.read_output({ conversation_id, from_cursor: 0 });
     // The kernel echoed it once; cat never read it.
     expect(data.match(/echo agents/g)).toHaveLength(1);
+  });
+
+  test.each([
+    { how: "takes control", end: "revoked", act: (id: string) => house.person.control.take({ sessionId: id }) },
+    {
+      how: "stops the agent",
+      end: "stopped",
+      act: (id: string) => house.person.control.user_intent({ sessionId: id, intent: "STOP_NOW" }),
+    },
+  ])("[CTL-33, CTL-41] an agent's end_session ends when a person $how", async ({ act, end }) => {
+    const { conversation_id, sessionId } = await house.granted();
+    const { epoch } = await house.control(sessionId);
+    const command = `sh -c 'trap "" INT; echo on; sleep 1000'`;
+    const { cursor } = await house.agent.pty.exec_interactive({ conversation_id, command });
+    await house.agent.pty.wait_for({ conversation_id, match: "on\n", from_cursor: cursor });
+    const ending = house.agent.pty.end_session({ conversation_id }).catch((error: unknown) => error);
+    await eventually(async () => expect(await house.events(sessionId, ["log_line"])).toHaveLength(1));
+
+    await act(sessionId);
+
+    expect(await ending).toMatchObject({ code: end, details: { epoch: epoch + 1 } });
+  });
+
+  test("[CTL-33, CTL-41] also when it had acquired control by that call", async () => {
+    const { conversation_id, sessionId } = await house.driven();
+    const command = `sh -c 'trap "" INT; echo on; sleep 1000'`;
+    const { cursor } = await house.agent.pty.exec_interactive({ conversation_id, command });
+    await house.agent.pty.wait_for({ conversation_id, match: "on\n", from_cursor: cursor });
+    await house.agent.control.release({ sessionId });
+    const ending = house.agent.pty.end_session({ conversation_id }).catch((error: unknown) => error);
+    await eventually(async () => expect(await house.events(sessionId, ["log_line"])).toHaveLength(1));
+
+    await house.person.control.take({ sessionId });
+
+    expect(await ending).toMatchObject({ code: "revoked", details: { control_reason: "taken" } });
+    expect((await house.person.pty.status({ conversation_id })).mode).toBe("interactive");
   });
 
   test("[CTL-16, CTL-25] the hold lasts, whoever asks, and agents are refused and not queued", async () => {
@@ -67,7 +110,8 @@ describe("a person's input", () => {
     expect(await house.agent.control.request({ sessionId, reason: "x" })).toMatchObject({ control_mode: "USER" });
     await house.person.control.release({ sessionId });
 
-    const after = await house.agent.pty.exec_block(run(conversation_id, "echo clean"));
+    // The shell may not have read the person's Enter yet.
+    const after = await eventually(() => house.agent.pty.exec_block(run(conversation_id, "echo clean")));
     expect(after.output).toBe("clean\n");
     const { blocks } = await house.person.pty.blocks({ conversation_id });
     expect(blocks.map((it) => it.command)).toEqual(["true", "echo clean"]);
@@ -218,7 +262,7 @@ describe("intents", () => {
     await house.person.control.grant({ sessionId, lease_seconds: 30 });
 
     const codes = await Promise.all(flood);
-    expect(codes.filter((it) => !["ok", "busy", "stopped", "stale_epoch"].includes(it))).toEqual([]);
+    expect(codes.filter((it) => !["ok", "busy", "stopped", "stale_epoch", "limit_reached"].includes(it))).toEqual([]);
     const again = await house.agent.pty.exec_block(run(conversation_id, `cat ${file} 2>/dev/null | wc -l`));
     expect(again.output).toBe(seen.output);
   });
@@ -271,11 +315,23 @@ describe("letting go", () => {
     expect(await codeOf(house.agent.session.close({ sessionId }))).toBe("ok");
   });
 
-  test("[CTL-16] nor while STOP_NOW stands, by resetting or ending what runs in it", async () => {
+  test("[CTL-28, CTL-29] after SAFE_INTERRUPT an agent that would close its session is paused", async () => {
+    const { sessionId } = await house.granted();
+    await house.person.control.user_intent({ sessionId, intent: "SAFE_INTERRUPT" });
+
+    expect(await codeOf(house.agent.session.close({ sessionId }))).toBe("paused");
+
+    const paused = { control_mode: "USER", holder: { id: "operator" }, agent_status: "PAUSED" };
+    expect(await house.control(sessionId)).toMatchObject(paused);
+    expect((await house.person.session.get({ sessionId })).status).toBe("active");
+    expect(await codeOf(house.person.session.close({ sessionId }))).toBe("ok");
+  });
+
+  test("[CTL-16, CTL-24] nor while STOP_NOW stands, by resetting or ending what runs in it", async () => {
     const { conversation_id, sessionId } = await house.granted();
     await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
 
-    expect(await codeOf(house.agent.session.close({ sessionId }))).toBe("control_refused");
+    expect(await codeOf(house.agent.session.close({ sessionId }))).toBe("stopped");
     expect(await codeOf(house.agent.pty.reset({ conversation_id }))).toBe("stopped");
     expect(await codeOf(house.agent.pty.end_session({ conversation_id }))).toBe("stopped");
   });

@@ -1,5 +1,6 @@
 /** The SDK's step runner against a real hub, host and shell. */
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { ControlWatch } from "../../src/client/control-watch.ts";
 import { Runner, RunnerStopped, type RunnerOptions, SidestickClient, type Step } from "../../src/client/sidestick.ts";
 import { eventually } from "../support/eventually.ts";
 import { tokenOf } from "../support/hub.ts";
@@ -160,15 +161,33 @@ test.each([
   expect(await ended).toBe(reason);
 });
 
+test("[CTL-40] what was lost between the safe point and the step is heard by the step, and nothing from before it", async () => {
+  const { sessionId } = await attended();
+  const grant = { sessionId, lease_seconds: 60 };
+  const driven = await hub.person.control.grant(grant);
+  const watch = new ControlWatch(hub.agent, sessionId, 0);
+  onTestFinished(() => watch.close());
+  const heard = watch.stopped(driven);
+  await hub.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+  await eventually(() => expect(heard.signal.aborted).toBe(true));
+
+  const late = [watch.lost(driven), watch.stopped(driven)];
+  const again = await hub.person.control.grant(grant);
+  const fresh = [watch.lost(again), watch.stopped(again)];
+
+  expect(late.map((it) => (it.signal.reason as RunnerStopped).reason)).toEqual(["stop_now", "stop_now"]);
+  expect(fresh.map((it) => it.signal.aborted)).toEqual([false, false]);
+});
+
 test("[CTL-40] while a step runs its lease is renewed again and again, and not between steps", async () => {
   const { sessionId } = await attended();
-  await hub.person.control.grant({ sessionId, lease_seconds: 2 });
+  await hub.person.control.grant({ sessionId, lease_seconds: 5 });
   const runner = runnerOf({ sessionId });
   const renewals = async (): Promise<number> =>
     (await eventsOf(sessionId, "control_handoff")).filter(({ payload }) => payload["change"] === "renewed").length;
 
   const output = await runner.step("long", async (step) => {
-    await eventually(async () => expect(await renewals()).toBeGreaterThanOrEqual(4), 30_000);
+    await eventually(async () => expect(await renewals()).toBeGreaterThanOrEqual(3));
     return said(step, "still here");
   });
   const after = await renewals();

@@ -1,7 +1,10 @@
 /** Seed 000's integration tests by name, against a real hub, host and shell. A WebSocket viewer stands for VNC. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { codeOf, ControlHub } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 let house: ControlHub;
 beforeAll(async () => {
@@ -90,8 +93,11 @@ test("[CTL-28, CTL-29] SAFE_INTERRUPT pauses cleanly", async () => {
 
 test("[CTL-29] without a safe point of its own the agent's next input is one, and its waits are none", async () => {
   const { conversation_id, sessionId } = await house.granted();
-  await house.agent.pty.exec_block({ conversation_id, command: "sleep 0.3; echo step", wait_ms: 0 });
+  const go = join(await temporaryDirectory(), "go");
+  const command = `until [ -e ${go} ]; do sleep 0.05; done; echo step`;
+  await house.agent.pty.exec_block({ conversation_id, command, wait_ms: 0 });
   await house.person.control.user_intent({ sessionId, intent: "SAFE_INTERRUPT" });
+  await writeFile(go, "");
 
   const step = await house.agent.pty.wait_for({ conversation_id, match: "PROMPT" });
   const between = await house.control(sessionId);
@@ -107,13 +113,12 @@ test("[CTL-2, CTL-4, CTL-31, CTL-32] STOP_NOW halts automation", async () => {
   const { conversation_id, sessionId } = await house.granted();
   const marker = `${house.hub.dataDir}/evil`;
   const { epoch } = await house.control(sessionId);
-  const running = house.agent.pty.exec_block({
-    conversation_id,
-    command: `sleep 1000; touch ${marker}`,
-    wait_ms: 40_000,
-  });
-  const ended = codeOf(running);
-  await eventually(async () => expect((await house.control(sessionId)).agent_status).toBe("RUNNING"));
+  const file = join(await temporaryDirectory(), "file");
+  await writeFile(file, "followed\n");
+  // It says itself that it is there to be killed.
+  const command = `tail -f ${file}; touch ${marker}`;
+  const ended = codeOf(house.agent.pty.exec_block({ conversation_id, command, wait_ms: 40_000 }));
+  await house.person.pty.wait_for({ conversation_id, match: "followed\n", from_cursor: 0, timeout_ms: 20_000 });
 
   const stopped = await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
 
@@ -128,7 +133,7 @@ test("[CTL-2, CTL-4, CTL-31, CTL-32] STOP_NOW halts automation", async () => {
   const { payload } = await house.receipt(sessionId);
   expect(payload).toMatchObject({
     killed_count: 1,
-    killed: [{ program: "sleep" }],
+    killed: [{ program: "tail" }],
     survivors: [],
     respawned: false,
     kill_scope: "agent",

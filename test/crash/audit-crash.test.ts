@@ -19,7 +19,7 @@ test(
     for (let life = 0; life < KILLS; life += 1) {
       await killAfter(start("audit-victim.ts", dataDir, String(SEED + life)), {
         delayMs: random(300),
-        from: "first line",
+        printed: life % 2 === 0 ? /removed\n/ : /\n/,
       });
       const killed = await verify(audited);
       expect(killed).toMatchObject({ finding: undefined, proof: "anchored" });

@@ -1,6 +1,6 @@
 /**
  * Writes decisions, their audit lines and the head, and removes old decisions, until it is killed. Prints a line per
- * acknowledged append.
+ * acknowledged append, and one per removal.
  *
  *   node audit-victim.ts <data-dir> <seed>
  */
@@ -25,7 +25,8 @@ async function write(stream: string): Promise<void> {
 
 async function pruneAlways(): Promise<void> {
   for (;;) {
-    await prune({ auditMaxBytes: random(50_000), keep: new Set([BOB]) });
+    const removed = await prune({ auditMaxBytes: random(50_000), keep: new Set([BOB]) });
+    if (removed > 0) writeSync(1, "removed\n");
     await new Promise((resolve) => setTimeout(resolve, random(20)));
   }
 }

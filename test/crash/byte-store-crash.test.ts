@@ -16,7 +16,7 @@ test(
     const verified = new Map<string, number>();
     for (let life = 0; life < KILLS; life += 1) {
       const writer = start("byte-writer.ts", directory, String(SEED + life));
-      const lines = await killAfter(writer, { delayMs: random(80), from: "first line" });
+      const lines = await killAfter(writer, { delayMs: random(80), printed: /\n/ });
       const acknowledged = new Map(lines.map((line) => line.split(" ") as [string, string]));
       await verify(directory, acknowledged, verified);
     }

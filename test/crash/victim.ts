@@ -11,18 +11,28 @@ export function start(program: Program, ...args: string[]): ChildProcess {
   });
 }
 
-/** Kills with SIGKILL `delayMs` after the start, or after the first line if there is one to wait for. */
+/** Kills with SIGKILL `delayMs` after the start, or after it has printed what is waited for. */
 export async function killAfter(
   child: ChildProcess,
-  { delayMs, from }: { delayMs: number; from: "start" | "first line" },
+  { delayMs, printed }: { delayMs: number; printed: RegExp | undefined },
 ): Promise<string[]> {
   const collected = collect(child);
-  if (from === "first line") await Promise.race([once(child.stdout!, "data"), once(child, "exit")]);
+  if (printed !== undefined) await Promise.race([prints(child, printed), once(child, "exit")]);
   const timer = setTimeout(() => child.kill("SIGKILL"), delayMs);
   const { lines, ending } = await collected;
   clearTimeout(timer);
   if (ending !== "SIGKILL") throw new Error(`ended by itself (${ending}): ${lines.at(-1)}`);
   return lines;
+}
+
+function prints(child: ChildProcess, shape: RegExp): Promise<void> {
+  let text = "";
+  return new Promise((resolve) => {
+    child.stdout!.on("data", (part: string) => {
+      text += part;
+      if (shape.test(text)) resolve();
+    });
+  });
 }
 
 /** The lines of a program that ends by itself. */

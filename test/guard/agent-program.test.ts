@@ -4,16 +4,16 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { beforeAll, describe, expect, test } from "vitest";
+import { compileCache } from "../support/compile-cache.ts";
 import { eventually } from "../support/eventually.ts";
 import { CLI } from "../support/run-cli.ts";
 import { TypedShell } from "./typed-shell.ts";
 import { type Account, Victim } from "./victim.ts";
+import { canHaveAccounts } from "./account.ts";
 
 const QUIET = ["--disable-warning=ExperimentalWarning", CLI];
-const ACCOUNTS: readonly (Account & { readonly who: string })[] = [
-  { who: "root", uid: 0, gid: 0 },
-  { who: "nobody", uid: 65_534, gid: 65_534 },
-];
+
+const SOAK = process.env["SIDESTICK_SOAK"] === "1";
 
 type Ended = {
   readonly code: number | null;
@@ -22,15 +22,22 @@ type Ended = {
   readonly err: string;
 };
 
-describe.each(ACCOUNTS)("as $who", (account) => {
+function guarding(account: Account): void {
   let victim: Victim;
+  const isWhole = account.uid === 0 || SOAK;
 
   beforeAll(async () => {
     victim = await Victim.open(account);
     return () => victim[Symbol.asyncDispose]();
   }, 60_000);
 
-  const environment = () => ({ PATH: "/usr/bin:/bin", HOME: victim.home, LANG: "C.UTF-8", SHELL: "/bin/bash" });
+  const environment = (): Record<string, string> => ({
+    ...compileCache(account),
+    PATH: "/usr/bin:/bin",
+    HOME: victim.home,
+    LANG: "C.UTF-8",
+    SHELL: "/bin/bash",
+  });
 
   function start(options: readonly string[], command: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
     return spawn(process.execPath, [...QUIET, "guard", ...options, "--", ...command], {
@@ -60,59 +67,72 @@ describe.each(ACCOUNTS)("as $who", (account) => {
       "n1",
     );
 
-    expect({ code, out, err }).toEqual({ code: 0, out: "SIDESTICK_TOKEN\nSIDESTICK_URL\ntyped\n", err: "" });
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: "SIDESTICK_GUARD\nSIDESTICK_TOKEN\nSIDESTICK_URL\ntyped\n",
+      err: "",
+    });
     expect(await agents("n1")).toMatchObject([{ role: "agent", revokedAt: expect.any(String) }]);
   });
 
-  test("[GRD-23, GRD-24] inside, the command line is that agent over TCP, and the sockets aren't there", async () => {
-    const cli = `${process.execPath} ${QUIET.join(" ")}`;
-    const script = `${cli} call hub.whoami; ls -A ${victim.dataDir}; ${cli} doctor --data-dir ${victim.dataDir} >/dev/null`;
-    const { code, out } = await guard(script, "--name", "n2");
+  test("[GRD-31] how its guard is built passes through no directory that a guarded session sees", async () => {
+    const temporary = { TMPDIR: "/no/such/directory" };
+    const child = start([], ["bash", "-c", "cd /proc/self/fd; echo *"], temporary);
 
-    expect({ code, out: out.replaceAll(/\s+/g, "") }).toEqual({
-      code: 1,
-      out: '{"role":"agent","kind":"agent","id":"n2"}',
+    // The last one is the shell's, of the directory that it lists.
+    expect(await text(child.stdout!)).toBe("0 1 2 3\n");
+  });
+
+  test("[GRD-23, GRD-24, CLI-22] inside, the command line is that agent over TCP; the sockets aren't there, and why is said", async () => {
+    const cli = `${process.execPath} ${QUIET.join(" ")}`;
+    const script = [
+      `${cli} call hub.whoami; ls -A ${victim.dataDir}`,
+      `${cli} doctor --data-dir ${victim.dataDir} >/dev/null 2>&1; echo $?`,
+      `unset SIDESTICK_URL; ${cli} sessions`,
+    ].join("\n");
+    const { code, out, err } = await guard(script, "--name", "n2");
+
+    expect({ code, out: out.replaceAll(/\s+/g, ""), err }).toEqual({
+      code: 3,
+      out: '{"role":"agent","kind":"agent","id":"n2"}1',
+      err:
+        "sidestick: This runs in a guard, where Sidestick's own files and sockets don't exist. Use the tools that you were " +
+        "given (MCP), or $SIDESTICK_URL with a token of your own in $SIDESTICK_TOKEN: what sidestick guard starts has both.\n",
     });
   });
 
-  test("[GRD-23] inside, `sidestick mcp` serves the agent's tools", async () => {
-    const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x", version: "1" } };
-    const messages = [
-      { jsonrpc: "2.0", id: 1, method: "initialize", params: hello },
-      { jsonrpc: "2.0", method: "notifications/initialized" },
-      { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "hub_whoami", arguments: {} } },
-    ];
-    victim.write("messages", messages.map((it) => `${JSON.stringify(it)}\n`).join(""));
-    const talk = `coproc M { ${process.execPath} ${QUIET.join(" ")} mcp; }; cat messages >&\${M[1]}; head -n 2 <&\${M[0]}`;
-    const { out } = await guard(talk, "--name", "n5");
-
-    expect(out).toContain('"structuredContent":{"role":"agent","kind":"agent","id":"n5"}');
-  });
-
-  test.each([
-    { script: "exit 7", code: 7, signal: null },
+  const ends = [
     { script: "kill -TERM $$", code: null, signal: "SIGTERM" },
     { script: "kill -KILL $$", code: null, signal: "SIGKILL" },
     { script: "ulimit -c 0; kill -SEGV $$", code: 139, signal: null },
-  ])("[GRD-23] it ends as the program does: $script", async ({ script, code, signal }) => {
-    expect(await guard(script)).toMatchObject({ code, signal });
-  });
+  ];
+  test.each(isWhole ? ends : ends.slice(0, 1))(
+    "[GRD-23] it ends as the program does: $script",
+    async ({ script, code, signal }) => {
+      expect(await guard(script)).toMatchObject({ code, signal });
+    },
+  );
 
-  test("[GRD-23] a signal to the command is one to the program", async () => {
-    const child = start([], ["bash", "-c", "trap 'echo told; exit 9' TERM; echo ready; while :; do read -t 1; done"]);
-    const out = lines(child);
-    await eventually(() => expect(out()).toBe("ready\n"));
-    child.kill("SIGTERM");
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+  test.each(isWhole ? signals : signals.slice(0, 1))(
+    "[GRD-23] %s to the command is one to the program",
+    async (name) => {
+      const trap = `trap 'echo told; exit 9' ${name.slice(3)}`;
+      const child = start([], ["bash", "-c", `${trap}; echo ready; while :; do read -t 1; done`]);
+      const out = lines(child);
+      await eventually(() => expect(out()).toBe("ready\n"));
+      child.kill(name);
 
-    expect(await once(child, "exit")).toEqual([9, null]);
-    expect(out()).toBe("ready\ntold\n");
-  });
+      expect(await once(child, "exit")).toEqual([9, null]);
+      expect(out()).toBe("ready\ntold\n");
+    },
+  );
 
-  test("[GRD-23] when it ends, all that it started is dead", async () => {
+  test("[GRD-23] it ends with the program's code, and all that it started is dead", async () => {
     const marker = `${100_000 + account.uid}.25`;
-    const script = `setsid nohup sleep ${marker} >/dev/null 2>&1 & (sleep ${marker} >/dev/null 2>&1 &) ; exit 0`;
-    await guard(script);
+    const script = `setsid nohup sleep ${marker} >/dev/null 2>&1 & (sleep ${marker} >/dev/null 2>&1 &) ; exit 7`;
 
+    expect(await guard(script)).toMatchObject({ code: 7, signal: null });
     expect(runs("sleep", marker)).toEqual([]);
   });
 
@@ -130,7 +150,7 @@ describe.each(ACCOUNTS)("as $who", (account) => {
 
   test("[GRD-23, GRD-13] paths can be hidden, shown and made read-only, and the network cut off", async () => {
     victim.write("notes/a", "x");
-    const script = `cat notes/a; cat ~/.aws/credentials; echo y > project/README; env | grep -c SIDESTICK; curl -s ${victim.url}/healthz`;
+    const script = `cat notes/a; cat ~/.aws/credentials; echo y > project/README; env | grep -cE "SIDESTICK_(URL|TOKEN)"; curl -s ${victim.url}/healthz`;
     const options = ["--hide", "notes", "--show", `${victim.home}/.aws`, "--read-only", "project", "--no-network"];
     const { code, out } = await guard(script, "--name", "n4", ...options);
 
@@ -150,18 +170,6 @@ describe.each(ACCOUNTS)("as $who", (account) => {
     expect(err.split("\n")).toContain(
       `sidestick: ${home}/.config/autostart isn't there and could not be made, so the program may make it.`,
     );
-  });
-
-  test.each([
-    { args: ["--show", ".local"], command: ["true"], code: 2, told: "would show Sidestick's own data. See --help." },
-    { args: ["--url", "http://127.0.0.1:1"], command: ["true"], code: 2, told: "it takes --data-dir, not --url." },
-    { args: [], command: ["no-such-program"], code: 127, told: 'There is no program "no-such-program". Give its path' },
-    { args: ["--data-dir", "/nowhere"], command: ["true"], code: 125, told: "The hub isn't running" },
-  ])("[GRD-23] nothing is started, and why is said: $args $command", async ({ args, command, code, told }) => {
-    const child = start(args, command);
-    const [err] = await Promise.all([text(child.stderr!), once(child, "exit")]);
-
-    expect({ code: child.exitCode, err }).toEqual({ code, err: expect.stringContaining(told) });
   });
 
   test("[GRD-23] on a terminal keys, Ctrl+C, Ctrl+Z and fg are the program's, and the shell has its jobs back", async () => {
@@ -185,8 +193,8 @@ describe.each(ACCOUNTS)("as $who", (account) => {
     expect(await shell.run("echo rc=$?")).toContain("rc=130");
     expect(await shell.run("jobs")).not.toContain("guard");
     expect(await shell.modes()).toBe(modes);
-    shell.type("sleep 1000\r");
-    await shell.shows("sleep");
+    shell.type("sh -c 'echo on; exec sleep 1000'\r");
+    await shell.shows("\non\r\n");
     shell.type("\x03");
     await shell.prompt();
   });
@@ -203,7 +211,8 @@ describe.each(ACCOUNTS)("as $who", (account) => {
     await shell.shows("here\r\nhere\r\n");
     shell.type("\x1A");
     await shell.shows("Stopped");
-    await shell.run("kill -9 %1; wait");
+    // One that bash still takes for stopped would keep it from exiting.
+    await shell.run('kill -9 %1; while [ -n "$(jobs -s)" ]; do sleep 0.02; done');
     shell.type("exit 3\r");
     await shell.prompt();
     expect(await shell.run("echo rc=$?")).toContain("rc=3");
@@ -212,6 +221,66 @@ describe.each(ACCOUNTS)("as $who", (account) => {
     expect(readFileSync(`${victim.home}/modes`, "utf8").trim()).toBe(modes);
   });
 
+  if (isWhole) tellingAlike();
+
+  /** What doesn't depend on how the guard is built: as root alone. */
+  function tellingAlike(): void {
+    test("[GRD-23] inside, `sidestick mcp` serves the agent's tools", async () => {
+      const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "x", version: "1" } };
+      const messages = [
+        { jsonrpc: "2.0", id: 1, method: "initialize", params: hello },
+        { jsonrpc: "2.0", method: "notifications/initialized" },
+        { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "hub_whoami", arguments: {} } },
+      ];
+      victim.write("messages", messages.map((it) => `${JSON.stringify(it)}\n`).join(""));
+      const talk = `coproc M { ${process.execPath} ${QUIET.join(" ")} mcp; }; cat messages >&\${M[1]}; head -n 2 <&\${M[0]}`;
+      const { out } = await guard(talk, "--name", "n5");
+
+      expect(out).toContain('"structuredContent":{"role":"agent","kind":"agent","id":"n5"}');
+    });
+
+    test.each([
+      { args: ["--show", ".local"], command: ["true"], code: 2, told: "would show Sidestick's own data. See --help." },
+      { args: ["--url", "http://127.0.0.1:1"], command: ["true"], code: 2, told: "it takes --data-dir, not --url." },
+      {
+        args: [],
+        command: ["no-such-program"],
+        code: 127,
+        told: 'There is no program "no-such-program". Give its path',
+      },
+      { args: ["--data-dir", "/nowhere"], command: ["true"], code: 125, told: "The hub isn't running" },
+    ])("[GRD-23] nothing is started, and why is said: $args $command", async ({ args, command, code, told }) => {
+      const child = start(args, command);
+      const [err] = await Promise.all([text(child.stderr!), once(child, "exit")]);
+
+      expect({ code: child.exitCode, err }).toEqual({ code, err: expect.stringContaining(told) });
+    });
+  }
+
+  if (account.uid === 0) refusing();
+
+  function refusing(): void {
+    test("[GRD-23, GRD-21] where no guard can be built, nothing is started and the remedy is told (needs setpriv)", async () => {
+      const without = ["--bounding-set", "-sys_admin", "--inh-caps", "-all"];
+      const child = spawn(
+        "/usr/bin/setpriv",
+        [...without, process.execPath, ...QUIET, "guard", "--", "touch", "made"],
+        {
+          cwd: victim.home,
+          env: { PATH: "/usr/bin:/bin", HOME: victim.home },
+        },
+      );
+      const [err] = await Promise.all([text(child.stderr), once(child, "exit")]);
+
+      expect(child.exitCode).toBe(125);
+      expect(err).toMatch(
+        /^sidestick: This machine can't guard \(.*\)\. Nothing was started\. allow unprivileged user/,
+      );
+      expect(readdirSync(victim.home)).not.toContain("made");
+      expect((await victim.person.token.list()).filter((it) => it.name === "touch")).toEqual([]);
+    });
+  }
+
   function shellOf(): TypedShell {
     const as =
       account.uid === 0 ? [] : ["setpriv", `--reuid=${account.uid}`, `--regid=${account.gid}`, "--clear-groups"];
@@ -219,22 +288,12 @@ describe.each(ACCOUNTS)("as $who", (account) => {
   }
 
   const words = (program: string): string => `${process.execPath} ${QUIET.join(" ")} guard -- ${program}`;
-});
+}
 
-test("[GRD-23, GRD-21] where no guard can be built, nothing is started and the remedy is told (needs setpriv)", async () => {
-  await using victim = await Victim.open({ uid: 0, gid: 0 });
-  const without = ["--bounding-set", "-sys_admin", "--inh-caps", "-all"];
-  const child = spawn("/usr/bin/setpriv", [...without, process.execPath, ...QUIET, "guard", "--", "touch", "made"], {
-    cwd: victim.home,
-    env: { PATH: "/usr/bin:/bin", HOME: victim.home },
-  });
-  const [err] = await Promise.all([text(child.stderr), once(child, "exit")]);
-
-  expect(child.exitCode).toBe(125);
-  expect(err).toMatch(/^sidestick: This machine can't guard \(.*\)\. Nothing was started\. allow unprivileged user/);
-  expect(readdirSync(victim.home)).not.toContain("made");
-  expect((await victim.person.token.list()).filter((it) => it.name === "touch")).toEqual([]);
-});
+describe("as root", () => guarding({ uid: 0, gid: 0 }));
+describe.runIf(canHaveAccounts)("as nobody (needs root and an open checkout)", () =>
+  guarding({ uid: 65_534, gid: 65_534 }),
+);
 
 function lines(child: ChildProcess): () => string {
   let seen = "";

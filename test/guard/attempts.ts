@@ -23,7 +23,7 @@ fd = os.open(sys.argv[1], os.O_RDWR | os.O_NOCTTY)
 fcntl.ioctl(fd, 0x5412, bytes([21]))' "${path}"`;
 
 const call = (method: string, path: string, body: string): string =>
-  `test "$(curl -s -o /dev/null -w '%{http_code}' -X ${method} -H "Authorization: Bearer $TOKEN" -H 'content-type: application/json' -d '${body}' "$URL${path}")" -lt 300`;
+  `test "$(curl -s -o /dev/null -w '%{http_code}' -X ${method} -H "Authorization: Bearer $TOKEN" -H 'content-type: application/json' -d '${body}' "$URL${path}" | cut -c1)" = 2`;
 
 const syscall = (code: string): string => `python3 -c 'import ctypes,os,sys
 libc = ctypes.CDLL(None, use_errno=True)
@@ -56,7 +56,7 @@ const DATA: readonly Attempt[] = [
 const POWER: readonly Attempt[] = [
   {
     name: "make an operator's token with the command line",
-    script: `"$NODE" "$INSTALL/src/cli/main.ts" token create --role operator --name evil --data-dir "$DATA"`,
+    script: `"$NODE" "$INSTALL/bin/main.mjs" token create --role operator --name evil --data-dir "$DATA"`,
   },
   { name: "make an operator's token over HTTP", script: call("POST", "/tokens", `{"role":"operator","name":"evil"}`) },
   {

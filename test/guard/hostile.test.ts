@@ -63,7 +63,8 @@ test.runIf(canHaveAccounts)(
     await using victim = await Victim.open(user.account);
     await victim.person.workspace.put({ workspaceId: "default", settings: { containment: "open" } });
 
-    expect((await succeeded(victim, ordinary)).toSorted()).toEqual(documented().toSorted());
+    const possible = documented().filter((name) => name !== "start by cron" || existsSync("/usr/bin/crontab"));
+    expect((await succeeded(victim, ordinary)).toSorted()).toEqual(possible.toSorted());
   },
 );
 

@@ -1,21 +1,26 @@
 /** `sidestick install --system`: a hub under an account of its own. */
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { whoElseCanChange } from "../../src/main/install.ts";
 import { unitText } from "../../src/main/system-unit.ts";
 import { CLI, runCliHere } from "../support/run-cli.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
+import { canHaveAccounts } from "./account.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const isRoot = process.getuid?.() === 0;
@@ -101,19 +106,22 @@ test.each([
   });
 });
 
-test.runIf(isRoot).each(["install", "uninstall"])("[GRD-25] %s is refused to others than root (needs root)", (verb) => {
-  const { status, stderr } = spawnSync(process.execPath, [CLI, verb, "--system"], {
-    uid: 65_534,
-    gid: 65_534,
-    encoding: "utf8",
-    env: { HOME: "/", PATH: "/usr/bin:/bin" },
-  });
+test.runIf(canHaveAccounts).each(["install", "uninstall"])(
+  "[GRD-25] %s is refused to others than root (needs root and an open checkout)",
+  (verb) => {
+    const { status, stderr } = spawnSync(process.execPath, [CLI, verb, "--system"], {
+      uid: 65_534,
+      gid: 65_534,
+      encoding: "utf8",
+      env: { HOME: "/", PATH: "/usr/bin:/bin" },
+    });
 
-  expect({ status, stderr }).toEqual({
-    status: 1,
-    stderr: `sidestick: "${verb} --system" changes this machine, which only root may. Run it by sudo; --dry-run tells what it would do.\n`,
-  });
-});
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: `sidestick: "${verb} --system" changes this machine, which only root may. Run it by sudo; --dry-run tells what it would do.\n`,
+    });
+  },
+);
 
 test("[GRD-25] programs that others can change are not run for them", async () => {
   const open = await temporaryDirectory();
@@ -123,6 +131,31 @@ test("[GRD-25] programs that others can change are not run for them", async () =
   expect(whoElseCanChange("/usr/bin")).toBeUndefined();
   expect(whoElseCanChange(join(open, "a", "b"))).toBe(join(open, isRoot ? "a" : "a/b"));
 });
+
+test.runIf(isRoot)(
+  "[GRD-25] nor are those in which others can change something deep inside, or behind a link (needs root)",
+  () => {
+    const top = mkdtempSync("/run/sidestick-");
+    onTestFinished(() => rmSync(top, { recursive: true }));
+    for (const it of ["install/src", "install/node_modules", "elsewhere"])
+      mkdirSync(join(top, it), { recursive: true });
+    for (const it of ["install/src/a.ts", "elsewhere/b.js"]) writeFileSync(join(top, it), "", { mode: 0o644 });
+    symlinkSync(join(top, "elsewhere"), join(top, "install/node_modules/linked"));
+    const install = join(top, "install");
+    const found = [whoElseCanChange(install)];
+
+    chownSync(join(install, "src/a.ts"), 65_534, 0);
+    found.push(whoElseCanChange(install));
+    chownSync(join(install, "src/a.ts"), 0, 0);
+    chmodSync(join(top, "elsewhere/b.js"), 0o666);
+    found.push(whoElseCanChange(install));
+    chmodSync(join(top, "elsewhere/b.js"), 0o644);
+    chmodSync(join(top, "elsewhere"), 0o777);
+    found.push(whoElseCanChange(install));
+
+    expect(found).toEqual([undefined, join(install, "src/a.ts"), join(top, "elsewhere/b.js"), join(top, "elsewhere")]);
+  },
+);
 
 test("[GRD-25] the unit takes nothing that terminals, guards, sudo or the operator's command line need", () => {
   const text = unitText({ user: "sidestick", home: "/var/lib/sidestick", install: "/opt/side stick", port: 1 });
@@ -154,8 +187,8 @@ as sidestick token create --role operator --name ann | cut -c1-19
 "$NODE" "$CLI" uninstall --system; ls /etc/systemd/system/sidestick.service /usr/local/bin/sidestick 2>/dev/null || echo gone
 wait $hub`;
 
-test.runIf(isRoot && whoElseCanChange(ROOT) === undefined)(
-  "[GRD-25, GRD-26] as root it makes the account, whose hub then runs and says what it is (needs root, and programs of root's)",
+test.runIf(canHaveAccounts && whoElseCanChange(ROOT) === undefined)(
+  "[GRD-25, GRD-26] as root it makes the account, whose hub then runs and says what it is (needs root, and an open checkout of root's)",
   () => {
     const { stdout, stderr } = spawnSync("/usr/bin/unshare", ["--mount", "/bin/sh", "-c", MACHINE], {
       encoding: "utf8",
@@ -170,4 +203,5 @@ test.runIf(isRoot && whoElseCanChange(ROOT) === undefined)(
     expect(then).toContain("A hub under its own user (sidestick)\nsidestick_operator_\n");
     expect(then).toMatch(/left {3}the data in \/var\/lib\/sidestick, and the account sidestick [^\n]*\ngone\n$/);
   },
+  120_000,
 );

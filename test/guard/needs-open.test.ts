@@ -13,7 +13,7 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
 
   beforeAll(async () => {
     const user = ordinaryUser();
-    hub = await openGuardedHub(user);
+    hub = await openGuardedHub({ as: user });
     ({ agent, person } = hub);
     return async () => {
       await hub.end();
@@ -103,6 +103,7 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
     expect((await agent.approval.get({ requestId: approval.requestId })).result).toEqual({ sessionId });
     expect(await person.session.get({ sessionId })).toMatchObject({
       containment: "open",
+      title: `${(await person.session.get({ sessionId: before })).title} (open)`,
       conversationId: conversation_id,
       ownerAgentId: "agent",
       interactive: true,

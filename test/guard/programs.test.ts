@@ -13,7 +13,7 @@ const PROGRAMS = [
   },
   {
     name: "npm install",
-    command: `mkdir -p p/dep q && echo '{"name":"dep","version":"1.0.0"}' > p/dep/package.json && cd q && npm init -y >/dev/null && npm install --offline --no-audit --no-fund ../p/dep >/dev/null && node -p 'require("./package.json").dependencies.dep'; cd ..`,
+    command: `mkdir -p p/dep q && echo '{"name":"dep","version":"1.0.0"}' > p/dep/package.json && cd q && echo '{}' > package.json && npm install --offline --no-audit --no-fund ../p/dep >/dev/null && node -p 'require("./package.json").dependencies.dep'; cd ..`,
     output: "file:../p/dep",
   },
   {
@@ -43,7 +43,7 @@ const PROGRAMS = [
   },
   {
     name: "gpg",
-    command: `mkdir -m 700 -p g && GPG_TTY=$(tty) gpg --homedir g --batch --quiet --passphrase '' --quick-gen-key a@b default default never 2>/dev/null; echo text | gpg --homedir g --batch --quiet --trust-model always -e -r a@b | gpg --homedir g --batch --quiet -d; gpgconf --homedir g --kill all`,
+    command: `mkdir -m 700 -p g && GPG_TTY=$(tty) gpg --homedir g --batch --quiet --passphrase '' --quick-gen-key a@b future-default default never 2>/dev/null; echo text | gpg --homedir g --batch --quiet --trust-model always -e -r a@b | gpg --homedir g --batch --quiet -d; gpgconf --homedir g --kill all`,
     output: "text",
   },
   { name: "vim", command: `printf 'a\\nb\\n' > f; vim -u NONE -es -c '%s/a/z/' -c wq f; cat f`, output: "z" },

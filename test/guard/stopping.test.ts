@@ -1,24 +1,19 @@
 /** Stopping and ending inside a guard: by the namespace, exactly. */
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { terminate } from "../../src/host/terminal/ending.ts";
 import { readStat } from "../../src/host/terminal/probe/processes.ts";
+import { BESIDE, ESCAPES } from "../support/escapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { closeServices, LiveTerminal } from "../support/live-terminal.ts";
+import { canHaveAccounts, OrdinaryUser } from "./account.ts";
+import { Victim } from "./victim.ts";
 
 afterAll(closeServices);
 
 const GUARD = { ours: [], terms: {} };
 
-const ESCAPES = [
-  { how: "in the background", command: "sleep 1000 &", count: 1 },
-  { how: "by nohup", command: "nohup sleep 1000 >/dev/null 2>&1 &", count: 1 },
-  { how: "by setsid", command: "setsid -f sleep 1000", count: 1 },
-  { how: "by a double fork", command: "sh -c '(setsid sh -c \"sleep 1000 & sleep 1000 & wait\" &)'", count: 2 },
-  { how: "without an environment", command: "setsid -f env -i sleep 1000", count: 1 },
-  { how: "deaf to signals", command: "sh -c 'trap \"\" HUP INT TERM; (sleep 1000 &)'", count: 1 },
-  { how: "in namespaces of its own", command: "unshare -Upf --kill-child sleep 1000 &", count: 1 },
-];
+const NAMESPACES = { how: "in namespaces of its own", command: "unshare -Upf --kill-child sleep 1000 &", count: 1 };
 
 /** All whose process namespace is that of this shell or below it. */
 function inside(live: LiveTerminal): readonly number[] {
@@ -38,7 +33,7 @@ function pidsWith(is: (pid: number) => boolean): readonly number[] {
     });
 }
 
-test.each(ESCAPES)("[GRD-18] what runs $how dies by a stop", async ({ command, count }) => {
+test.each([...ESCAPES, NAMESPACES])("[GRD-18] what runs $how dies by a stop", async ({ command, count }) => {
   const live = await LiveTerminal.open("/bin/bash", GUARD);
   await live.command(command);
   const pids = await live.running("sleep", count);
@@ -51,6 +46,34 @@ test.each(ESCAPES)("[GRD-18] what runs $how dies by a stop", async ({ command, c
   // The first process, and the shell.
   expect(inside(live)).toHaveLength(2);
 });
+
+test.each(BESIDE)("[GRD-18, STP-21] what runs $how dies by a stop", async ({ command }) => {
+  const live = await LiveTerminal.open("/bin/bash", GUARD);
+  await live.command(command);
+  const pid = await live.runningAnywhere("sleep");
+
+  const receipt = await live.stop();
+
+  expect(receipt).toMatchObject({ killed: [{ pid, program: "sleep" }], survivors: [], containment: "pid_namespace" });
+  await live.answers();
+  expect(inside(live)).toHaveLength(2);
+});
+
+test.each(BESIDE)(
+  "[GRD-18] a session in which something runs $how is closed, and nothing is left",
+  async ({ command }) => {
+    const live = await LiveTerminal.open("/bin/bash", GUARD);
+    await live.command(command);
+    await live.runningAnywhere("sleep");
+    const before = inside(live);
+
+    await terminate(live.terminal);
+    await live.terminal.ended;
+
+    expect(before).toHaveLength(3);
+    expect(pidsWith((pid) => before.includes(pid))).toEqual([]);
+  },
+);
 
 test("[GRD-18] a fork loop dies by a stop", async () => {
   const live = await LiveTerminal.open("/bin/bash", GUARD);
@@ -132,3 +155,25 @@ for byte in b"touch evil\\n":
   await live.answers();
   expect(live.files).not.toContain("evil");
 });
+
+test.runIf(canHaveAccounts)(
+  "[GRD-18, STP-21] a user's guard holds what runs beside its shell too (needs root and an open checkout)",
+  async () => {
+    using user = new OrdinaryUser();
+    await using victim = await Victim.open(user.account);
+    const { agent, person } = victim;
+    const { command } = BESIDE[0]!;
+    const begun = await agent.pty.exec_interactive({ conversation_id: "beside", command });
+    const sessionId = begun.workspace_session_id;
+    const isUsers = (pid: number): boolean => statSync(`/proc/${pid}`).uid === user.account.uid;
+    const sleeping = (): readonly number[] => pidsWith((pid) => isUsers(pid) && readStat(pid)?.program === "sleep");
+    await eventually(() => expect(sleeping()).toHaveLength(1));
+
+    await person.control.user_intent({ sessionId, intent: "STOP_NOW" });
+
+    await eventually(() => expect(sleeping()).toEqual([]));
+    await person.session.close({ sessionId });
+    await eventually(async () => expect((await person.session.get({ sessionId })).status).toBe("closed"));
+  },
+  120_000,
+);

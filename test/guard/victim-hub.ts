@@ -1,6 +1,7 @@
 /** The product's hub with `victim-host.ts` as its host. */
 import { fileURLToPath } from "node:url";
 import { runUp } from "../../src/main/up.ts";
+import { withCompileCache } from "../support/compile-cache.ts";
 
-const hostProgram = [fileURLToPath(new URL("victim-host.ts", import.meta.url))];
+const hostProgram = [...withCompileCache(), fileURLToPath(new URL("victim-host.ts", import.meta.url))];
 process.exitCode = await runUp(process.argv.slice(2), { hostProgram });

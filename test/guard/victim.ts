@@ -21,7 +21,10 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { SidestickClient } from "../../src/client/sidestick.ts";
-import { addressOf } from "../support/hub.ts";
+import { takeDown } from "../../src/main/down.ts";
+import { compileCache } from "../support/compile-cache.ts";
+import { addressOf, tokenOf } from "../support/hub.ts";
+import { UNJUDGED } from "../support/policy.ts";
 import { CLI } from "../support/run-cli.ts";
 
 export type Account = { readonly uid: number; readonly gid: number };
@@ -61,6 +64,11 @@ export class Victim implements AsyncDisposable {
     return victim;
   }
 
+  /** In the names of what lies outside its directory: a process's number would be another test's one day. */
+  get #scene(): string {
+    return this.directory.slice(-6);
+  }
+
   get home(): string {
     return join(this.directory, "home");
   }
@@ -88,12 +96,12 @@ export class Victim implements AsyncDisposable {
       EVIL: join(directory, "evil"),
       TMUX_SOCKET: this.tmuxSocket,
       ABSTRACT: this.abstractName,
-      SCENE: String(process.pid),
+      SCENE: this.#scene,
     };
   }
 
   get abstractName(): string {
-    return `ssv-${process.pid}`;
+    return `ssv-${this.#scene}`;
   }
 
   /** Made by somebody outside at the wish of somebody inside. */
@@ -103,7 +111,7 @@ export class Victim implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const end of this.#ends.toReversed()) await end();
-    if (this.url !== "") await this.cli("down");
+    if (this.url !== "") await takeDown(this.dataDir);
     rmSync(this.directory, { recursive: true, force: true, maxRetries: 5 });
   }
 
@@ -122,7 +130,7 @@ export class Victim implements AsyncDisposable {
   spawn(file: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): ChildProcess {
     const child = spawn(file, args, {
       ...this.account,
-      env: { PATH: "/usr/bin:/bin", HOME: this.home, LANG: "C.UTF-8", ...env },
+      env: { ...compileCache(this.account), PATH: "/usr/bin:/bin", HOME: this.home, LANG: "C.UTF-8", ...env },
       cwd: this.home,
       stdio: ["pipe", "pipe", "inherit"],
     });
@@ -161,6 +169,8 @@ export class Victim implements AsyncDisposable {
     this.write(".local/bin/tool", "#!/bin/sh\n", 0o755);
     this.write("project/README", "to be worked on\n");
     this.write(".config/sidestick/config.json", "{}\n");
+    this.write(".local/share/sidestick/policy.yaml", UNJUDGED);
+    chmodSync(this.dataDir, 0o700);
     const login = { HOME: this.home, SHELL: "/bin/bash", USER: "victim", LOGNAME: "victim", LANG: "C.UTF-8" };
     const PATH = `${this.home}/.local/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`;
     this.write(".local/share/login.json", JSON.stringify({ ...login, PATH }));
@@ -172,9 +182,9 @@ export class Victim implements AsyncDisposable {
       [
         join(this.home, ".docker", "run", "docker.sock"),
         join(this.home, ".gnupg", "S.gpg-agent"),
-        `/tmp/ssh-ssv${process.pid}/agent.1`,
-        `/tmp/.X11-unix/X${process.pid}`,
-        `/run/ssv-${process.pid}/docker.sock`,
+        `/tmp/ssh-ssv${this.#scene}/agent.1`,
+        `/tmp/.X11-unix/X${this.#scene}`,
+        `/run/ssv-${this.#scene}/docker.sock`,
         `\0${this.abstractName}`,
       ].map((path) => this.#serve(path)),
     );
@@ -188,7 +198,7 @@ export class Victim implements AsyncDisposable {
   }
 
   get tmuxSocket(): string {
-    return `/tmp/tmux-${this.account.uid}/ssv-${process.pid}`;
+    return `/tmp/tmux-${this.account.uid}/ssv-${this.#scene}`;
   }
 
   async #serve(path: string): Promise<void> {
@@ -203,16 +213,19 @@ export class Victim implements AsyncDisposable {
     });
   }
 
+  /** The hub's socket answers its own account alone. */
+  async #operatorToken(): Promise<string> {
+    if (this.account.uid === process.getuid?.()) return tokenOf(this.dataDir, "operator", "operator");
+    return (await this.cli("token", "create", "--role", "operator", "--name", "operator")).trim();
+  }
+
   async #start(): Promise<void> {
     const hub = this.spawn(process.execPath, ["--disable-warning=ExperimentalWarning", HUB, "--port", "0"]);
     this.hubPid = hub.pid ?? 0;
     this.url = await addressOf(hub);
-    const token = async (role: "agent" | "operator"): Promise<string> =>
-      (JSON.parse(await this.cli("token", "create", "--role", role, "--name", role, "--json")) as { token: string })
-        .token;
-    this.agentToken = await token("agent");
+    this.person = new SidestickClient({ url: this.url, token: await this.#operatorToken() });
+    this.agentToken = (await this.person.token.create({ role: "agent", name: "agent" })).token;
     this.agent = new SidestickClient({ url: this.url, token: this.agentToken });
-    this.person = new SidestickClient({ url: this.url, token: await token("operator") });
     const { sessionId } = await this.person.session.create({ kind: "terminal", conversationId: "the person's" });
     this.otherSession = sessionId;
     const { pid = 0 } = await this.person.pty.status({ conversation_id: "the person's" });

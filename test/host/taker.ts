@@ -10,6 +10,7 @@ import type { SessionFrame } from "../../src/domain/session-frame.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { HostDriver } from "../../src/server/hosts/host-driver.ts";
 import { HostLink } from "../../src/server/hosts/host-link.ts";
+import { socketAt } from "../../src/server/hosts/wire.ts";
 import { newRecord, wholeRecords } from "./taken-records.ts";
 
 const [dataDir = "", sessionId = "", file = ""] = process.argv.slice(2);
@@ -19,7 +20,7 @@ const { order, bytes } = wholeRecords(readFileSync(file));
 ftruncateSync(descriptor, bytes);
 
 const logger = createLogger("error", (line) => process.stderr.write(line));
-const link = new HostLink({ path: join(dataDir, "host", "link.sock"), logger });
+const link = new HostLink({ connect: socketAt(join(dataDir, "host", "link.sock")), logger });
 const driver = new HostDriver({ link, hostId: "local", logger });
 
 async function intake(frames: readonly SessionFrame[]): Promise<void> {
@@ -33,6 +34,6 @@ const NOTHING = new Uint8Array(0);
 link.listen({
   frame: () => undefined,
   offline: () => undefined,
-  online: () => void driver.adopt({ sessionId } as Parameters<typeof driver.adopt>[0], { order }, intake),
+  online: () => void driver.adopt({ sessionId }, { order }, intake),
 });
 link.open();

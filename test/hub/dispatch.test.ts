@@ -6,6 +6,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { type CallContext } from "../../src/server/caller.ts";
 import { Dispatcher, type Handlers } from "../../src/server/dispatcher.ts";
 import { AnswerDesk } from "../../src/hub/answer-desk.ts";
+import { AppError } from "../../src/protocol/errors.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { spawnTestHub, startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
@@ -99,6 +100,18 @@ test("[HTP-9] a refusal is remembered, a failure that did nothing frees the key"
   expect(verdict(await again())).toBe("429 limit_reached");
   await ask(hub.url, { method: "POST", path: `/sessions/${only.sessionId}/close`, token: hub.operatorToken });
   expect(verdict(await again())).toBe("201");
+});
+
+test("[HTP-9] a refusal is remembered also where the answer is kept in memory alone", async () => {
+  const store = await openSqliteStore(await temporaryDirectory(), { now: () => Date.now() });
+  onTestFinished(() => store.close());
+  const desk = new AnswerDesk(store.answers);
+  const refuse = vi.fn(() => Promise.reject(new AppError("not_found", { what: "channel" })));
+  const call = () => desk.once({ scope: "ann", key: "k", inputHash: "h", keep: "memory" }, refuse);
+
+  await expect(call()).rejects.toMatchObject({ code: "not_found", details: { what: "channel" } });
+  await expect(call()).rejects.toMatchObject({ code: "not_found", details: { what: "channel" } });
+  expect(refuse).toHaveBeenCalledTimes(1);
 });
 
 test("[HTP-9] answers survive kill -9", async () => {

@@ -1,12 +1,14 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { onTestFinished, expect, test } from "vitest";
 import { spawnTestHub, startTestHub, tokenOf } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
+import { endHostAfterTest } from "../support/terminal-hub.ts";
 import { TestViewer } from "../support/viewer.ts";
 import { eventually } from "../support/eventually.ts";
 
@@ -26,6 +28,7 @@ function sidestick(args: readonly string[], env: Record<string, string> = {}): P
 
 test("[HUB-1] up prints the address, a login link, what is ready and what is not, and then serves", async () => {
   const dataDir = await temporaryDirectory();
+  endHostAfterTest(dataDir);
   const child = spawn(command, ["up", "--port", "0", "--data-dir", dataDir], {
     env: { ...process.env, XDG_CONFIG_HOME: dataDir, XDG_STATE_HOME: dataDir },
   });
@@ -37,7 +40,7 @@ test("[HUB-1] up prints the address, a login link, what is ready and what is not
   const url = /Address +(http:\/\/127\.0\.0\.1:\d+)$/m.exec(text)?.[1] ?? "";
   const code = /Log in +\S+\/login#code=([\w-]{43}) /.exec(text)?.[1] ?? "";
   expect(text).toMatch(/^ {2}✓ store: SQLite/m);
-  expect(text).toMatch(/^ {2}✗ browser sessions: /m);
+  expect(text).toMatch(/^ {2}- browser sessions: /m);
   expect(verdict(await ask(url, { path: "/readyz" }))).toBe("200");
   expect(verdict(await ask(url, { method: "POST", path: "/login", body: { code } }))).toBe("200");
   const token = (await sidestick(["token", "create", "--role", "operator", "--name", "ann", "--data-dir", dataDir]))
@@ -50,6 +53,20 @@ test("[HUB-1] up prints the address, a login link, what is ready and what is not
   const exited = once(child, "exit");
   child.kill("SIGINT");
   expect(await exited).toEqual([0, null]);
+});
+
+test("[CLI-23] the program runs by a link to it, from another directory, in which it stays", async () => {
+  const place = await temporaryDirectory();
+  await symlink(command, join(place, "first"));
+  await symlink("first", join(place, "linked"));
+
+  const ended = await promisify(execFile)("./linked", ["policy", "check", "nowhere.yaml", "--data-dir", "here"], {
+    cwd: place,
+    env: { ...process.env, XDG_CONFIG_HOME: "/nowhere" },
+  }).catch((error: unknown) => error as Ended);
+
+  expect(ended).toMatchObject({ code: 1 });
+  expect(ended.stdout + ended.stderr).toContain("nowhere.yaml");
 });
 
 test("[HUB-3] help answers, a wrong setting stops the start with exit code 2", async () => {
@@ -66,6 +83,7 @@ test("[HUB-3] help answers, a wrong setting stops the start with exit code 2", a
 
 test("[HUB-4] a taken port: one sentence, exit code 1", async () => {
   const dataDir = await temporaryDirectory();
+  endHostAfterTest(dataDir);
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => void server.close());
@@ -116,52 +134,46 @@ test("[HUB-4] a damaged database: one sentence that names the file, which stays 
   expect(await readFile(file, "utf8")).toBe("this is no database, but somebody may still want it");
 });
 
-test("[HUB-4] a second hub on the same data directory is refused and the first goes on", async () => {
+test.each([
+  { how: "SIGTERM", signals: ["SIGTERM"] },
+  { how: "Ctrl+C that arrives twice, as under npm,", signals: ["SIGINT", "SIGINT"] },
+] as const)("[HUB-5] $how ends streams, answers what is being asked, and exits with 0", async ({ signals }) => {
   const dataDir = await temporaryDirectory();
-  const first = await spawnTestHub(dataDir);
+  const hub = await spawnTestHub(dataDir);
+  const token = await tokenOf(dataDir, "operator", "olga");
+  const viewer = await TestViewer.open(hub.url, { token });
+  const sse = await fetch(`${hub.url}/events/stream`, { headers: { authorization: `Bearer ${token}` } });
+  const creating = Array.from({ length: 5 }, () =>
+    ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal" } }).then(verdict, () => "cut"),
+  );
+  await Promise.any(creating);
+  const exited = once(hub.child, "exit");
 
-  const ended = await sidestick(["up", "--port", "0", "--data-dir", dataDir]);
+  for (const signal of signals) hub.child.kill(signal);
 
-  expect(ended).toMatchObject({ code: 1, stdout: "" });
-  expect(ended.stderr.trim().split("\n")).toHaveLength(1);
-  expect(verdict(await ask(first.url, { path: "/whoami", token: await tokenOf(dataDir, "viewer", "v") }))).toBe("200");
+  expect(await exited).toEqual([0, null]);
+  expect(await readFile(join(dataDir, "hub.log"), "utf8")).toContain("the hub is down");
+  expect(await sse.text()).toContain(": sidestick");
+  await eventually(() => expect(viewer.closeCode).toBe(1001));
+  expect(await readdir(dataDir)).not.toContain("hub.sock");
+  const answered = (await Promise.all(creating)).filter((it) => it === "201").length;
+  const again = await startTestHub({ dataDir });
+  expect((await ask(again.url, { path: "/sessions", token })).body.length).toBeGreaterThanOrEqual(answered);
 });
 
-test.each(["SIGINT", "SIGTERM"] as const)(
-  "[HUB-5] %s ends streams, answers what is being asked, and exits with 0",
-  async (signal) => {
-    const dataDir = await temporaryDirectory();
-    const hub = await spawnTestHub(dataDir);
-    const token = await tokenOf(dataDir, "operator", "olga");
-    const viewer = await TestViewer.open(hub.url, { token });
-    const sse = await fetch(`${hub.url}/events/stream`, { headers: { authorization: `Bearer ${token}` } });
-    const creating = Array.from({ length: 5 }, () =>
-      ask(hub.url, { method: "POST", path: "/sessions", token, body: { kind: "terminal" } }).then(verdict, () => "cut"),
-    );
-    await Promise.any(creating);
-    const exited = once(hub.child, "exit");
-
-    hub.child.kill(signal);
-
-    expect(await exited).toEqual([0, null]);
-    expect(await sse.text()).toContain(": sidestick");
-    await eventually(() => expect(viewer.closeCode).toBe(1001));
-    expect(await readdir(dataDir)).not.toContain("hub.sock");
-    const answered = (await Promise.all(creating)).filter((it) => it === "201").length;
-    const again = await startTestHub({ dataDir });
-    expect((await ask(again.url, { path: "/sessions", token })).body.length).toBeGreaterThanOrEqual(answered);
-  },
-);
-
-test("[HUB-6] doctor says what works, with and without a hub", async () => {
+test("[HUB-4, HUB-6] doctor says what works, with and without a hub; a second one on its data directory is refused", async () => {
   const dataDir = await temporaryDirectory();
 
   const without = await sidestick(["doctor", "--data-dir", dataDir]);
   const hub = await spawnTestHub(dataDir);
+  const second = await sidestick(["up", "--port", "0", "--data-dir", dataDir]);
   const running = await sidestick(["doctor", "--data-dir", dataDir, "--json"]);
 
   expect(without.code).toBe(1);
   expect(without.stdout).toMatch(/✗ hub.*npm start -- --data-dir/s);
+  expect(second).toMatchObject({ code: 1, stdout: "" });
+  expect(second.stderr.trim().split("\n")).toHaveLength(1);
+  expect(verdict(await ask(hub.url, { path: "/whoami", token: await tokenOf(dataDir, "viewer", "v") }))).toBe("200");
   expect(running.code).toBe(0);
   expect(JSON.parse(running.stdout)).toMatchObject({
     ok: true,
@@ -195,25 +207,12 @@ test("[HUB-5] neither pending output, nor a waiting read, nor a stream that is j
     expect((await ask(hub.url, { path: "/events?types=stdout", token })).body.length).toBeGreaterThan(0),
   );
   const exited = once(hub.child, "exit");
-  const asked = performance.now();
 
   hub.child.kill("SIGTERM");
 
+  // Before what waits is answered: that would be later than a test may take.
   expect(await exited).toEqual([0, null]);
-  expect(performance.now() - asked).toBeLessThan(10_000);
   await Promise.all([waiting, typing, knocking]);
-});
-
-test("[HUB-5] Ctrl+C that arrives twice, as under npm, still ends the hub cleanly", async () => {
-  const dataDir = await temporaryDirectory();
-  const hub = await spawnTestHub(dataDir);
-  const exited = once(hub.child, "exit");
-
-  hub.child.kill("SIGINT");
-  hub.child.kill("SIGINT");
-
-  expect(await exited).toEqual([0, null]);
-  expect(await readFile(join(dataDir, "hub.log"), "utf8")).toContain("the hub is down");
 });
 
 test("[HUB-4] a path that is too long for a socket, or below /proc: one sentence, and no hanging", async () => {

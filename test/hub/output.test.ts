@@ -5,6 +5,7 @@ import { ask } from "../support/http.ts";
 import { create, events, post, status } from "../support/sessions.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { eventually } from "../support/eventually.ts";
+import { TestViewer } from "../support/viewer.ts";
 
 test("[SES-15] output events say where the bytes are and carry short text; a flood is coalesced", async () => {
   const hub = await startTestHub();
@@ -89,4 +90,35 @@ test("[SES-15] text is not cut inside a character", async () => {
   );
 
   expect(output.join("")).toBe("ä€😀");
+});
+
+test("[STR-6] whoever attaches while a session is only being made gets its first bytes too", async () => {
+  const hub = await startTestHub();
+  const viewer = await TestViewer.open(hub.url, { token: hub.operatorToken });
+  for (let round = 0; round < 20; round += 1) {
+    const { body } = await post(hub, "/sessions", hub.operatorToken, { kind: "terminal" });
+    const { sessionId } = body as { readonly sessionId: string };
+    viewer.send({ type: "attach", sessionId, from: 0, input: false });
+    await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: `round ${round};` });
+    await eventually(() => expect(viewer.bytes().toString()).toContain(`round ${round};`));
+  }
+});
+
+test("[STR-6] who only looks under the name of who drives resizes nothing", async () => {
+  const hub = await startTestHub();
+  const { sessionId } = await create(hub);
+  const taken = await post(hub, `/sessions/${sessionId}/control/take`, hub.operatorToken);
+  const { holder } = taken.body as { readonly holder: { readonly id: string } };
+  const viewer = await TestViewer.open(hub.url, { token: await tokenOf(hub.dataDir, "viewer", holder.id) });
+
+  viewer.send({ type: "attach", sessionId, from: "screen", input: false });
+  viewer.send({ type: "resize", sessionId, cols: 10, rows: 10 });
+  viewer.send({ type: "attach", sessionId, from: "screen", input: false });
+
+  await eventually(() => expect(viewer.frames).toHaveLength(3));
+  expect(viewer.frames).toMatchObject([
+    { type: "attached", cols: 80, rows: 24 },
+    { type: "error", code: "forbidden" },
+    { type: "attached", cols: 80, rows: 24 },
+  ]);
 });

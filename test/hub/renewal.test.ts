@@ -7,8 +7,8 @@ import { TestViewer } from "../support/viewer.ts";
 test("[SEC-18] a renewed token ends later, and what is open stays open; a revoked one stays revoked", async () => {
   const hub = await startTestHub();
   const operator = operatorClient(hub.dataDir);
-  const { tokenId, token } = await operator.token.create({ role: "viewer", name: "short", expiresInSeconds: 1 });
-  const over = await operator.token.create({ role: "viewer", name: "over", expiresInSeconds: 1 });
+  const { tokenId, token } = await operator.token.create({ role: "viewer", name: "short", expiresInSeconds: 6 });
+  const over = await operator.token.create({ role: "viewer", name: "over", expiresInSeconds: 6 });
   const viewer = await TestViewer.open(hub.url, { token });
   const { expiresAt = "" } = await operator.token.renew({ tokenId, expiresInSeconds: 60 });
   const who = (it: string) => ask(hub.url, { path: "/whoami", token: it }).then(verdict);
@@ -24,4 +24,16 @@ test("[SEC-18] a renewed token ends later, and what is open stays open; a revoke
     code: "invalid_transition",
   });
   expect(await who(token)).toBe("401 unauthenticated");
+});
+
+test("[SEC-6] an expired token's streams close and its calls are refused", async () => {
+  const hub = await startTestHub();
+  const operator = operatorClient(hub.dataDir);
+  const { token, tokenId } = await operator.token.create({ role: "viewer", name: "short", expiresInSeconds: 600 });
+  const viewer = await TestViewer.open(hub.url, { token });
+  const { expiresAt = "" } = await operator.token.renew({ tokenId, expiresInSeconds: 1 });
+
+  await eventually(() => expect(viewer.closeCode).toBe(4401));
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt));
+  expect(await ask(hub.url, { path: "/whoami", token }).then(verdict)).toBe("401 unauthenticated");
 });

@@ -193,12 +193,16 @@ test("[WSP-2] every setting of a workspace can be put", async () => {
     agents_may_acquire: false,
     on_viewer: "safe_interrupt",
     agent_may_answer_passwords: true,
+    while_streaming: "reject",
+    show_raw_output: true,
   };
 
   const request = { method: "PUT", path: "/workspaces/lab", token: hub.operatorToken, body: { settings } };
   const { body } = await ask(hub.url, request);
 
   expect(body).toMatchObject({ settings });
+  const misspelt = { ...request, body: { settings: { agents_may_aquire: false } } };
+  expect(await ask(hub.url, misspelt).then(verdict)).toBe("400 invalid_request");
 });
 
 test("[WSP-2] workspaces survive a restart", async () => {

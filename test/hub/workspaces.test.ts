@@ -18,11 +18,15 @@ test("[WSP-2, GRD-13] a workspace stored before there were settings of the guard
 
   expect(desk.get("default").settings).toEqual({
     interactive_when: "viewer_with_input",
+    max_interactive_commands: 1,
     agents_may_acquire: false,
     on_viewer: "revoke",
     agent_may_answer_passwords: false,
+    while_streaming: "queue",
+    show_raw_output: false,
     containment: "guard",
     grant_open: "allow",
+    roots: [],
     guard_hidden: [],
     guard_shown: [],
     guard_read_only: [],

@@ -11,6 +11,7 @@ test("[HTP-5] codes and statuses are what clients rely on", () => {
     "approval_rejected 403",
     "approval_stale 409",
     "busy 409",
+    "channel_failed 502",
     "control_refused 409",
     "cursor_expired 410",
     "forbidden 403",

@@ -46,6 +46,11 @@ export class ControlHub {
     return new ControlHub(opened, { agent, person, token: await tokenOf(dataDir, "operator", "viewer") });
   }
 
+  /** Where its sessions run. */
+  async hostId(): Promise<string> {
+    return (await this.person.workspace.get({ workspaceId: "default" })).hostId;
+  }
+
   conversation(): string {
     ControlHub.#conversations += 1;
     return `c${ControlHub.#conversations}`;

@@ -41,7 +41,7 @@ export function ask(url: string, { method = "GET", path, token, headers = {}, bo
       incoming.once("error", reject);
       incoming.once("end", () => {
         const text = Buffer.concat(chunks).toString();
-        const json = (incoming.headers["content-type"] ?? "").includes("json");
+        const json = /[/+]json\b/.test(incoming.headers["content-type"] ?? "");
         resolve({
           status: incoming.statusCode ?? 0,
           headers: incoming.headers,

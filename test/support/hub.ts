@@ -1,6 +1,9 @@
 /** The real hub with the in-memory driver, in this process or as one of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
@@ -10,6 +13,7 @@ import type { Role } from "../../src/domain/actor.ts";
 import { type Drivers, startHub } from "../../src/main/hub.ts";
 import { readSettings } from "../../src/main/settings.ts";
 import { MemoryDriver } from "./memory-driver.ts";
+import { letAgentsBe, setPolicy } from "./policy.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
 export type TestHub = {
@@ -22,11 +26,32 @@ export type TestHub = {
   readonly stop: () => Promise<void>;
 };
 
+/** `own`: what lies in its data directory, or the default; or what its file says. Otherwise agents aren't judged. */
+export type HubPolicy = "own" | { readonly yaml: string };
+
+type HubOptions = { dataDir?: string; args?: readonly string[]; drivers?: Drivers; policy?: HubPolicy };
+
 /** In this process; stopped when the test is over. */
-export async function startTestHub(
-  options: { dataDir?: string; args?: readonly string[]; drivers?: Drivers } = {},
-): Promise<TestHub> {
+export async function startTestHub(options: HubOptions = {}): Promise<TestHub> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
+  const hub = await openIn(dataDir, options);
+  onTestFinished(hub.stop);
+  return hub;
+}
+
+/** In this process, for a whole file: what `beforeAll` returns must be `stop`. */
+export async function openTestHub(): Promise<TestHub> {
+  const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
+  const hub = await openIn(dataDir, {});
+  const stop = async (): Promise<void> => {
+    await hub.stop();
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
+  };
+  return { ...hub, stop };
+}
+
+async function openIn(dataDir: string, options: HubOptions): Promise<TestHub> {
+  await setPolicy(dataDir, options.policy);
   const settings = readSettings(["--port", "0", "--data-dir", dataDir, ...(options.args ?? [])], {
     XDG_CONFIG_HOME: dataDir,
     XDG_STATE_HOME: dataDir,
@@ -34,7 +59,6 @@ export async function startTestHub(
   const hub = await startHub(settings, options.drivers ?? [new MemoryDriver("terminal"), new MemoryDriver("file")]);
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= hub.close());
-  onTestFinished(stop);
   return {
     url: hub.url,
     port: hub.port,
@@ -67,12 +91,33 @@ export type HubProcess = {
   readonly kill: (signal?: NodeJS.Signals) => Promise<void>;
 };
 
-/** As a process of its own, to be killed. */
+type Composition = "hub" | "terminal-hub" | "unredacted-hub";
+
+/** As a process of its own, to be killed; it ends with the test. */
 export async function spawnTestHub(
   dataDir: string,
   args: readonly string[] = [],
-  composition: "hub" | "terminal-hub" | "unredacted-hub" = "hub",
+  composition: Composition = "hub",
 ): Promise<HubProcess> {
+  return openHubProcess(dataDir, args, { composition, whenOver: (kill) => onTestFinished(kill) });
+}
+
+/** Whoever spawns it has to kill it. */
+export function spawnHub(
+  dataDir: string,
+  args: readonly string[] = [],
+  composition: Composition = "hub",
+): Promise<HubProcess> {
+  return openHubProcess(dataDir, args, { composition, whenOver: () => undefined });
+}
+
+/** For a whole file: who opened it ends it, at once if it doesn't get ready. */
+export async function openHubProcess(
+  dataDir: string,
+  args: readonly string[],
+  { composition, whenOver }: { composition: Composition; whenOver: (kill: () => Promise<void>) => void },
+): Promise<HubProcess> {
+  if (!existsSync(join(dataDir, "policy.yaml"))) await letAgentsBe(dataDir);
   const script = new URL(`../composition/${composition}.ts`, import.meta.url).pathname;
   const child = spawn(process.execPath, [script, "--port", "0", "--data-dir", dataDir, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -84,7 +129,7 @@ export async function spawnTestHub(
     child.kill(signal);
     await exited;
   };
-  onTestFinished(() => kill());
+  whenOver(() => kill());
   const url = await addressOf(child);
   if (composition !== "hub") await leaveOpen(dataDir);
   return { url, child, kill };

@@ -1,5 +1,5 @@
 /** A real terminal with a shell at its prompt, and a person's way to stop what runs in it. */
-import { readdirSync } from "node:fs";
+import { readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
 import type { SessionFrame } from "../../src/domain/session-frame.ts";
@@ -7,7 +7,14 @@ import { bootTimeMs } from "../../src/host/terminal/boot-clock.ts";
 import { terminate } from "../../src/host/terminal/ending.ts";
 import type { Launching } from "../../src/host/terminal/launcher.ts";
 import { Probe } from "../../src/host/terminal/probe/probe.ts";
-import { descendants, isDead, type ProcessStat, readStat, statsOf } from "../../src/host/terminal/probe/processes.ts";
+import {
+  allProcesses,
+  descendants,
+  isDead,
+  type ProcessStat,
+  readStat,
+  statsOf,
+} from "../../src/host/terminal/probe/processes.ts";
 import { Screens } from "../../src/host/terminal/screen/screens.ts";
 import type { StopOrder, StopReceipt } from "../../src/host/terminal/stop-order.ts";
 import { stopNow } from "../../src/host/terminal/stop.ts";
@@ -20,8 +27,10 @@ let probe: Promise<Probe> | undefined;
 let screens: Promise<Screens> | undefined;
 
 export async function closeServices(): Promise<void> {
-  await (await probe)?.close();
-  await (await screens)?.close();
+  const open = [probe, screens];
+  probe = undefined;
+  screens = undefined;
+  for (const service of open) await (await service)?.close();
 }
 
 export class LiveTerminal {
@@ -129,6 +138,15 @@ export class LiveTerminal {
     });
   }
 
+  /** Waits until one runs in its home, wherever it stands among processes. */
+  runningAnywhere(program: string): Promise<number> {
+    const isHere = (pid: number): boolean => readlinkIfThere(`/proc/${pid}/cwd`) === this.home;
+    return eventually(() => {
+      const found = statsOf(allProcesses()).find((it) => it.program === program && !isDead(it) && isHere(it.pid));
+      return found?.pid ?? expect.unreachable(`${program} still starts`);
+    });
+  }
+
   /** The shell takes commands and answers: whatever was to run on has had its time. */
   async answers(): Promise<void> {
     await this.atPrompt();
@@ -142,4 +160,12 @@ export class LiveTerminal {
 export function isAlive(pid: number): boolean {
   const stat = readStat(pid);
   return stat !== undefined && !isDead(stat);
+}
+
+function readlinkIfThere(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined; // it is gone
+  }
 }

@@ -149,6 +149,10 @@ export class MemoryDriver implements SessionDriver {
     await session?.end("stopped");
   }
 
+  discard(sessionId: string): Promise<void> {
+    return this.stop(sessionId);
+  }
+
   /** It is never away. */
   onReturn(): void {}
 

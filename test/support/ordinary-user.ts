@@ -23,6 +23,6 @@ export function ordinaryUser(): OrdinaryUser {
   if (!isRoot) return { name: idOf("-un"), uid: process.getuid!(), gid: process.getgid!(), remove: () => undefined };
   const name = `guarded${process.pid}`;
   execFileSync("/usr/sbin/useradd", ["--no-create-home", "--shell", "/bin/bash", name]);
-  const remove = () => void execFileSync("/usr/sbin/userdel", [name]);
+  const remove = () => void execFileSync("/usr/sbin/userdel", [name], { stdio: "ignore" });
   return { name, uid: Number(idOf("-u", name)), gid: Number(idOf("-g", name)), remove };
 }

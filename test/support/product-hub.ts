@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
 import { takeDown } from "../../src/main/down.ts";
 import { addressOf, leaveOpen, operatorClient } from "./hub.ts";
+import { letAgentsBe } from "./policy.ts";
 
 export type ProductHub = {
   readonly dataDir: string;
@@ -17,6 +18,7 @@ export type ProductHub = {
 
 export async function startProductHub(): Promise<ProductHub> {
   const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
+  await letAgentsBe(dataDir);
   const script = new URL("../composition/terminal-hub.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [script, "--port", "0", "--data-dir", dataDir], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -8,7 +8,7 @@ import { onTestFinished } from "vitest";
 import { run } from "../../src/cli/run.ts";
 import { Terminal } from "../../src/cli/terminal.ts";
 
-export const CLI = fileURLToPath(new URL("../../src/cli/main.ts", import.meta.url));
+export const CLI = fileURLToPath(new URL("../../bin/main.mjs", import.meta.url));
 
 export type CliResult = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
 import { addressOf, leaveOpen, operatorClient, tokenOf } from "./hub.ts";
 import { endHost } from "./terminal-hub.ts";
+import { UNJUDGED } from "./policy.ts";
 
 /** A mount that only the hub sees, and that goes with it. */
 const [UNSHARE, ...FLAGS] = process.getuid?.() === 0 ? ["unshare", "-m"] : ["unshare", "-rm"];
@@ -26,9 +27,11 @@ export type SmallDisk = {
 
 export async function spawnOnSmallDisk(composition: "hub" | "terminal-hub" = "hub"): Promise<SmallDisk> {
   const mountPoint = await mkdtemp(join(tmpdir(), "sidestick-"));
-  const script = 'mount -t tmpfs -o size=24m,mode=700 tmpfs "$1" && exec "$2" "$3" --port 0 --data-dir "$1"';
+  // What agents do isn't judged there.
+  const script = `mount -t tmpfs -o size=24m,mode=700 tmpfs "$1" && umask 077 && printf '%s' "$4" > "$1/policy.yaml" &&
+    exec "$2" "$3" --port 0 --data-dir "$1"`;
   const hub = new URL(`../composition/${composition}.ts`, import.meta.url).pathname;
-  const args = [...FLAGS, "sh", "-c", script, "sh", mountPoint, process.execPath, hub];
+  const args = [...FLAGS, "sh", "-c", script, "sh", mountPoint, process.execPath, hub, UNJUDGED];
   const env = { ...process.env, XDG_CONFIG_HOME: mountPoint, XDG_STATE_HOME: mountPoint };
   const child = spawn(UNSHARE, args, { stdio: ["ignore", "pipe", "inherit"], env });
   const url = await addressOf(child);

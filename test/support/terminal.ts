@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { onTestFinished } from "vitest";
 import type { Actor } from "../../src/domain/actor.ts";
 import type { EventType, JsonObject } from "../../src/domain/event.ts";
+import type { CommandForm } from "../../src/domain/session.ts";
 import type { SessionFrame } from "../../src/domain/session-frame.ts";
 import type { HostedSession, Reply, SessionRequest } from "../../src/host/hosted-session.ts";
 import { Probe } from "../../src/host/terminal/probe/probe.ts";
@@ -11,21 +12,30 @@ import { eventually } from "./eventually.ts";
 import { spareFish } from "./empty-home.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-export const ANN: Actor = { kind: "person", id: "ann" };
-export const BOT: Actor = { kind: "agent", id: "bot" };
+export const ANN = { kind: "person", id: "ann" } as const satisfies Actor;
+export const BOT = { kind: "agent", id: "bot" } as const satisfies Actor;
 
 type EventFrame = Extract<SessionFrame, { kind: "event" }>;
 type ExitFrame = Extract<SessionFrame, { kind: "exit" }>;
 type Distribute<T> = T extends unknown ? Omit<T, "id" | "session_id" | "number"> : never;
 type Request = Distribute<SessionRequest>;
 
+type OpenOptions = {
+  readonly shell?: string;
+  readonly redaction?: "on" | "off";
+  readonly containment?: "guard";
+  readonly command?: CommandForm;
+};
+
 let probe: Promise<Probe> | undefined;
 let screens: Promise<Screens> | undefined;
 
 /** One of each for a test file, as for a host. */
 export async function closeServices(): Promise<void> {
-  await (await probe)?.close();
-  await (await screens)?.close();
+  const open = [probe, screens];
+  probe = undefined;
+  screens = undefined;
+  for (const service of open) await (await service)?.close();
 }
 
 export class OpenedTerminal {
@@ -38,10 +48,8 @@ export class OpenedTerminal {
     this.home = home;
   }
 
-  /** A session with a home of its own, at its first prompt. */
-  static async open(
-    options: { readonly shell?: string; readonly redaction?: "on" | "off" } = {},
-  ): Promise<OpenedTerminal> {
+  /** A session with a home of its own, at its first prompt; one for a command as soon as it is there. */
+  static async open(options: OpenOptions = {}): Promise<OpenedTerminal> {
     const opened = new OpenedTerminal(await temporaryDirectory());
     const { home } = opened;
     await spareFish(home);
@@ -64,12 +72,14 @@ export class OpenedTerminal {
       rows: 40,
       for_agent: true,
       ...(options.shell === undefined ? {} : { shell: options.shell }),
+      ...(options.containment === undefined ? {} : { containment: options.containment }),
+      ...(options.command === undefined ? {} : { command: options.command }),
     } as const;
     opened.#session = await open(start, (frame) => opened.frames.push(frame));
     onTestFinished(async () => {
       if (opened.exit === undefined) await opened.ask({ type: "TERMINATE_CMD" });
     });
-    await opened.event("prompt");
+    if (options.command === undefined) await opened.event("prompt");
     return opened;
   }
 

@@ -8,6 +8,8 @@ let hub: TerminalHub;
 beforeAll(async () => {
   const opened = await openTerminalHub();
   hub = opened;
+  // Whether agents may answer passwords is another test's business.
+  await opened.person.workspace.put({ workspaceId: "default", settings: { agent_may_answer_passwords: true } });
   return opened.stop;
 });
 
@@ -57,12 +59,15 @@ describe("blocks", () => {
   test("[TRM-3] without wait_ms it answers when the block has begun", async () => {
     const conversation_id = conversation();
 
-    const answer = await hub.agent.pty.exec_block({ conversation_id, command: "sleep 30" });
+    // It says so itself: a shell that is just starting a program may miss a signal.
+    const command = "sh -c 'echo begun; exec sleep 1000'";
+    const answer = await hub.agent.pty.exec_block({ conversation_id, command });
 
     expect(Object.keys(answer).sort()).toEqual(
       ["block_id", "cursor", "ok", "position", "seq", "ts_begin", "workspace_session_id"].sort(),
     );
     expect(await codeOf(hub.agent.pty.exec_block({ conversation_id, command: "true" }))).toBe("busy");
+    await hub.agent.pty.wait_for({ conversation_id, match: "begun", from_cursor: answer.cursor });
     await hub.agent.pty.ctrl_c({ conversation_id });
     const prompt = await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT" });
     expect(prompt).toMatchObject({ matched: true, exit_code: 130 });
@@ -80,6 +85,23 @@ describe("blocks", () => {
     expect(sessions).toHaveLength(1);
     const ok = answers.filter((it) => it.status === "fulfilled");
     expect(ok.length).toBeGreaterThan(0);
+  });
+
+  test("[WAI-16, WAI-22] a wait in a terminal that is over answers `closed`, not by a prompt from before the last command", async () => {
+    const conversation_id = conversation();
+    const { workspace_session_id: sessionId } = await hub.agent.pty.exec_block({
+      conversation_id,
+      command: "echo said",
+      wait_ms: 20_000,
+    });
+    await hub.agent.pty.exec_block({ conversation_id, command: "exit 3", wait_ms: 20_000 });
+    await eventually(async () => expect((await hub.person.session.get({ sessionId })).status).toBe("closed"));
+
+    expect(await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT" })).toMatchObject({
+      matched: false,
+      reason: "closed",
+    });
+    expect(await hub.agent.pty.wait_for({ conversation_id, match: "EOF" })).toMatchObject({ matched: true });
   });
 
   test("[TRM-1, TRM-14] after `exit` the next command has a new terminal; old blocks stay listed", async () => {

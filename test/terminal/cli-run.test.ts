@@ -160,12 +160,12 @@ test("[TCL-26] megabytes arrive whole, with long lines, control characters and w
 test("[TCL-11, TCL-26] with nothing left on stdin it ends with 123 and says what is asked", async () => {
   const name = conversation();
   const told = (asked: string): string =>
-    `sidestick: bash waits for input ("${asked}"), and nothing is left on stdin. It runs on. Answer it: sidestick attach ${name}, or: sidestick send ${name} --text TEXT --enter\n`;
+    `sidestick: bash waits for input ("${asked}"), and nothing is left on stdin. It runs on. Answer it: sidestick answer ${name}, or: sidestick attach ${name}, or: sidestick send ${name} --text TEXT --enter\n`;
   const endings = [
     await fed(undefined, name, "read -p 'name? ' n"),
-    await runCli(["end", name, "--data-dir", hub.dataDir]),
+    await runCliHere(["end", name, "--data-dir", hub.dataDir]),
     await fed("never read\n", name, "--no-stdin", "read -p 'age? ' n"),
-    await runCli(["end", name, "--data-dir", hub.dataDir]),
+    await runCliHere(["end", name, "--data-dir", hub.dataDir]),
     await fed("a\n", name, "until read -p 'again? ' x && [ $x = b ]; do echo; done"),
   ];
 

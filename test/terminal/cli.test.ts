@@ -99,7 +99,7 @@ test("[TCL-11] a question that nobody answers here is told once, with how to ans
   for (const from of ["stdout", "stderr"] as const) {
     child[from]?.on("data", (chunk: Buffer) => (seen[from] += chunk.toString()));
   }
-  const told = `sidestick: bash waits for input. Answer it: sidestick attach ${name}, or: sidestick send ${name} --text TEXT --enter\n`;
+  const told = `sidestick: bash waits for input. Answer it: sidestick answer ${name}, or: sidestick attach ${name}, or: sidestick send ${name} --text TEXT --enter\n`;
   await eventually(() => expect(seen).toEqual({ stdout: "name? ", stderr: told }));
 
   for (const answer of ["ann", "7"]) {
@@ -170,7 +170,8 @@ test("[TCL-12] Ctrl+C interrupts the command; the second one leaves it", async (
 
 test("[TCL-12] an interrupted command ends with 130; one that takes too long is left with 124", async () => {
   const name = conversation();
-  const child = startCli(["run", "--conversation", name, "--data-dir", hub.dataDir, "echo on; sleep 60"]);
+  const program = "sh -c 'echo on; exec sleep 60'";
+  const child = startCli(["run", "--conversation", name, "--data-dir", hub.dataDir, program]);
   const exited = once(child, "exit");
   await once(child.stdout!, "data");
 
@@ -231,7 +232,7 @@ test("[TCL-16] a wait that fails says how by its exit code", async () => {
   const refused = await cli("wait", name, "--regex", "(?=x)");
 
   expect([late.code, over.code, refused.code]).toEqual([124, 5, 1]);
-  expect(over.stderr).toBe("sidestick: The terminal is over.\n");
+  expect(over.stderr).toBe("sidestick: The terminal is over (exited).\n");
 });
 
 test("[TCL-16] a terminal that is over has no prompt; its output, its end and a place in its history can be asked for", async () => {

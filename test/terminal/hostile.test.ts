@@ -3,7 +3,9 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { readStat } from "../../src/host/terminal/probe/processes.ts";
 import { AppError } from "../../src/protocol/errors.ts";
+import { eventually } from "../support/eventually.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;
@@ -22,7 +24,7 @@ const codeOf = (call: Promise<unknown>) =>
   );
 
 test("[BLK-27] a pipe in the place of a command's file holds up nobody", async () => {
-  await run("pipe", "mkfifo $__ss/2 $__ss/2.sh $__ss/3; ln -s /etc/passwd $__ss/4");
+  await run("pipe", "mkfifo $__ss.c/2 $__ss.c/2.sh $__ss.c/3; ln -s /etc/passwd $__ss.c/4");
 
   const next = await run("pipe", "echo goes on");
 
@@ -58,8 +60,10 @@ test("[TRM-11] what a person wants to type into a program never goes to the shel
 
 test("[TRM-4] a command that its shell doesn't begin is pending when the time is up", async () => {
   const conversation_id = "stopped";
-  await run(conversation_id, "(sleep 0.2; kill -STOP $$) & echo $!");
-  await hub.agent.pty.wait_for({ conversation_id, match: "IDLE", idle_ms: 500 });
+  await run(conversation_id, "true");
+  const { pid = 0 } = await hub.agent.pty.status({ conversation_id });
+  process.kill(pid, "SIGSTOP");
+  await eventually(() => expect(readStat(pid)?.state).toBe("T"));
 
   const answer = await hub.agent.pty.exec_block({ conversation_id, command: "echo late", wait_ms: 500 });
 
@@ -98,7 +102,7 @@ test.each([
   writeFileSync(script, `process.argv.splice(1, 1);${HELLO}`);
   const socket = join(hub.dataDir, "host", "link.sock");
 
-  const inside = await run(`hello from ${where}`, `${before}${process.execPath} ${script} ${socket}; sleep 1`);
+  const inside = await run(`hello from ${where}`, `${before}${process.execPath} ${script} ${socket} | cat`);
 
   expect(inside.output).toContain("refused");
   expect(inside.output).not.toContain("welcome");

@@ -1,7 +1,6 @@
 /** The hub is killed with kill -9 while a terminal goes on: nothing is lost, nothing repeated, and the shell lives. */
 import { createHash } from "node:crypto";
 import { open, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { SidestickClient } from "../../src/client/sidestick.ts";
@@ -9,6 +8,7 @@ import { Redactor } from "../../src/domain/redaction/redactor.ts";
 import { SEED, seeded } from "../crash/seeded.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HubProcess, spawnTestHub, tokenOf } from "../support/hub.ts";
+import { keptPort } from "../support/kept-port.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { endHostAfterTest } from "../support/terminal-hub.ts";
 
@@ -30,7 +30,7 @@ class MortalHub {
   }
 
   static async start(dataDir: string, composition: "terminal-hub" | "unredacted-hub"): Promise<MortalHub> {
-    const hub = new MortalHub(dataDir, composition, await freePort());
+    const hub = new MortalHub(dataDir, composition, await keptPort());
     await hub.#start();
     return hub;
   }
@@ -52,14 +52,6 @@ class MortalHub {
   async #start(): Promise<void> {
     this.#process = await spawnTestHub(this.#dataDir, ["--port", String(this.#port)], this.#composition);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Follows a session's output over a WebSocket, over reconnects. */

@@ -7,6 +7,8 @@ let hub: TerminalHub;
 beforeAll(async () => {
   const opened = await openTerminalHub();
   hub = opened;
+  // Whether agents may answer passwords is another test's business.
+  await opened.person.workspace.put({ workspaceId: "default", settings: { agent_may_answer_passwords: true } });
   return opened.stop;
 });
 

@@ -13,6 +13,8 @@ let hub: TerminalHub;
 beforeAll(async () => {
   const opened = await openTerminalHub();
   hub = opened;
+  // Whether agents may answer passwords is another test's business.
+  await opened.person.workspace.put({ workspaceId: "default", settings: { agent_may_answer_passwords: true } });
   return opened.stop;
 });
 
@@ -123,6 +125,7 @@ test.skipIf(!IS_ROOT)(
     const remote = await talk.asked("opaque", "ssh");
     await talk.answer("whoami; tty");
     await talk.says(`\n${user.name}\n/dev/pts/`);
+    await talk.says("$ ");
     await talk.asked("opaque", "ssh");
     await talk.answer("exit 5");
 

@@ -28,11 +28,9 @@ test.each([
     await talk.answer(`echo "code=${status} in=$PWD"`);
     await talk.says("code=1 in=/usr");
     await talk.asked("line_editor", shell);
-    await talk.answer("cat > $HOME/typed");
-    await talk.asked("line", "cat");
+    await talk.answer("head -n 1 > $HOME/typed");
+    await talk.asked("line", "head");
     await talk.answer("a line");
-    await talk.asked("line", "cat");
-    await talk.press("C-d");
     await talk.asked("line_editor", shell);
     await talk.answer("exit 7");
 
@@ -49,7 +47,8 @@ test.each([
   const talk = await Talk.open(hub);
   await talk.start(command);
   await talk.asked("line_editor", shell);
-  await talk.answer("echo be''gun; sleep 1000");
+  // Said by the job itself: a shell that has just made one may lose a Ctrl+C that comes before the job is in front.
+  await talk.answer(`sh -c "echo be''gun; exec sleep 1000"`);
   await talk.says("begun");
 
   await talk.press("C-c");
@@ -64,7 +63,8 @@ test.each([
 
 test("[PRG-5] Ctrl+C ends a run with 130", async () => {
   const talk = await Talk.open(hub);
-  await talk.start("echo be''gun; sleep 1000; echo not' 'reached");
+  // It says so itself: a shell that is just starting a program may miss the signal.
+  await talk.start(`sh -c 'echo be""gun; exec sleep 1000'; echo not' 'reached`);
   await talk.says("begun");
 
   await talk.press("C-c");

@@ -1,6 +1,6 @@
 import type { AuditReport } from "../../domain/audit-report.ts";
 import { parseObject, splitLine } from "../../domain/audit-chain.ts";
-import { HUB_STREAM, type Json, type JsonObject, WORKSPACE_STREAM } from "../../domain/event.ts";
+import { auditWords } from "../audit-words.ts";
 import { defineCommand } from "../command.ts";
 import { EXIT, UsageError } from "../exit.ts";
 import { untilInterrupted } from "../interruption.ts";
@@ -52,7 +52,7 @@ export const auditTail = defineCommand({
     const limit = values.limit === undefined ? 20 : wholeNumber(values.limit, "--limit");
     const isWanted = (line: string): boolean => sessionOf(line).startsWith(values.session?.toLowerCase() ?? "");
     const show = async (line: string): Promise<void> => {
-      terminal.print(values.json === true ? safeLine(line) : fit(lineOf(line), terminal.width ?? Infinity));
+      terminal.print(values.json === true ? safeLine(line) : fit(auditWords(line), terminal.width ?? Infinity));
       await terminal.drained();
     };
     const { auditLines, newAuditLines } = await import("../../main/audit.ts");
@@ -113,29 +113,11 @@ function wordsOf({ finding, proof, anchoredTo, chain, lines, heads }: AuditRepor
 const HEAD_WORDS = { matches: "matches", too_old: "too old to be found", differs: "differs" } as const;
 
 function sessionOf(line: string): string {
-  return wordOf(parseObject(line).session_id ?? "");
+  const { session_id: id } = parseObject(line);
+  return typeof id === "string" ? id : "";
 }
 
 /** One that isn't JSON is shown as it is: somebody wrote it there. */
 function safeLine(line: string): string {
   return splitLine(line) === undefined ? printableJson({ unreadable: line }) : printableJson(JSON.parse(line));
-}
-
-/** For programs. */
-const HIDDEN = new Set(["payload_sha256", "chain"]);
-const HUB_STREAMS = new Set([HUB_STREAM, WORKSPACE_STREAM]);
-
-function lineOf(line: string): string {
-  const { session_id, timestamp, sequence, type, by, ...rest } = parseObject(line);
-  if (sequence === undefined) return printable(line);
-  const { kind, id } = (by ?? {}) as JsonObject;
-  const session = HUB_STREAMS.has(wordOf(session_id)) ? "hub" : wordOf(session_id).slice(0, 8);
-  const fields = Object.entries(rest).filter(([name]) => !HIDDEN.has(name));
-  const told = fields.map(([name, value]) => `${name}=${wordOf(value)}`);
-  const who = `${wordOf(kind)}:${wordOf(id)}`;
-  return printable([wordOf(sequence), wordOf(timestamp), session.padEnd(8), wordOf(type), who, ...told].join("  "));
-}
-
-function wordOf(value: Json | undefined): string {
-  return typeof value === "string" ? value : JSON.stringify(value ?? null);
 }

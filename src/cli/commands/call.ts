@@ -57,6 +57,8 @@ function callNamed(name: string): CallName {
   }
   if (found === "event.stream")
     throw new UsageError("event.stream goes on without end; use: sidestick events --follow");
+  if (found === "session.export")
+    throw new UsageError("session.export is a file; use: sidestick export <id> --format asciicast|jsonl");
   return found;
 }
 

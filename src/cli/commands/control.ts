@@ -92,6 +92,7 @@ export const grant = defineCommand({
     const sessionId = await sessionOf(client, given[0] ?? "");
     const { agent: agent_id, note } = values;
     const state = await client.control.grant({ sessionId, lease_seconds, agent_id, note, attend: true });
+    await noteUnknownAgent(client, terminal, agent_id);
     return told(terminal, state, values.json);
   },
 });
@@ -141,6 +142,7 @@ export const release = defineCommand({
     const lease_seconds = lease === undefined ? undefined : leaseOf(lease);
     const sessionId = await sessionOf(client, given[0] ?? "");
     const state = await client.control.release({ sessionId, lease_seconds, agent_id, note });
+    await noteUnknownAgent(client, terminal, agent_id);
     return told(terminal, state, values.json);
   },
 });
@@ -151,7 +153,10 @@ export const decline = defineCommand({
   takes: TAKES,
   examples: ["sidestick decline build"],
   run: async ({ client, values, given, terminal }) => {
-    const state = await client.control.decline({ sessionId: await sessionOf(client, given[0] ?? "") });
+    const sessionId = await sessionOf(client, given[0] ?? "");
+    const { requested_by: asked } = await client.control.get({ sessionId });
+    const state = await client.control.decline({ sessionId });
+    if (asked === null) terminal.note("sidestick: Nobody asks for control there.");
     return told(terminal, state, values.json);
   },
 });
@@ -215,6 +220,16 @@ async function answered(
   }
   const isGranted = state.control_mode === "AGENT" && (state.holder === null || state.holder.id === me);
   return { outcome: isGranted ? "granted" : "declined", state };
+}
+
+/** The grant stands: a token of that name may come yet. */
+async function noteUnknownAgent(client: SidestickClient, terminal: Terminal, agent: string | undefined): Promise<void> {
+  if (agent === undefined) return;
+  const tokens = await client.token.list();
+  if (tokens.some((it) => it.role === "agent" && it.name === agent && it.revokedAt === undefined)) return;
+  terminal.note(
+    printable(`sidestick: No agent's token is named ${agent}. The grant stands; who there is: sidestick token list`),
+  );
 }
 
 function told(terminal: Terminal, state: Control, json: boolean | undefined): number {

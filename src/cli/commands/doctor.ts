@@ -12,6 +12,9 @@ export const doctor = defineCommand({
   name: "doctor",
   summary: "Say what works here, what does not, and what to do about it",
   examples: ["sidestick doctor", "sidestick doctor --json"],
+  notes: [
+    "✓ works, ! works in part, ✗ is needed and missing, - is missing and can be done without.\nExit codes: 0 nothing that is needed is missing, 1 something is (✗).",
+  ],
   run: async ({ values, terminal, ...hub }) => {
     const diagnosis = await diagnose(hub);
     if (values.json === true) terminal.printJson(diagnosis);
@@ -34,7 +37,8 @@ async function diagnose({ client, dataDir }: Hub): Promise<Diagnosis> {
 
 const MARKS = { ready: "✓", degraded: "!", missing: "✗" } as const satisfies Record<Check["state"], string>;
 
-function lineOf({ name, state, detail, remedy }: Check): string {
+function lineOf({ name, state, needed, detail, remedy }: Check): string {
+  const mark = state === "missing" && !needed ? "-" : MARKS[state];
   const advice = state === "ready" || remedy === undefined ? "" : ` → ${remedy}`;
-  return printable(`${MARKS[state]} ${name}: ${detail}${advice}`);
+  return printable(`${mark} ${name}: ${detail}${advice}`);
 }

@@ -7,10 +7,12 @@ import { outageTeller } from "../outage.ts";
 import { printable, printableJson } from "../printable.ts";
 import type { Terminal } from "../terminal.ts";
 import { fit } from "../width.ts";
-import { sessionIdOf } from "./sessions.ts";
+import { sessionOf } from "../terminals.ts";
 
 /** The most that one read of the log answers. */
 const PAGE = 5000;
+/** Shown where no number is asked for. */
+const FIRST = 500;
 
 export const events = defineCommand({
   name: "events",
@@ -18,18 +20,18 @@ export const events = defineCommand({
   options: {
     follow: { type: "boolean", help: "go on from the present end, or from --after, until Ctrl+C" },
     after: { type: "string", value: "N", help: "only events with a greater sequence (default: the oldest kept)" },
-    session: { type: "string", value: "ID", help: "only events of this session" },
+    session: { type: "string", value: "ID", help: "only events of this session, or conversation" },
     types: { type: "string", value: "A,B", help: "only events of these types" },
-    limit: { type: "string", value: "N", help: "end after so many (default: 500, with --follow none)" },
+    limit: { type: "string", value: "N", help: `end after so many (default: ${FIRST}, with --follow none)` },
   },
   examples: ["sidestick events --limit 20", "sidestick events --follow --types approval_request --json"],
   run: async ({ client, values, terminal }) => {
     const types = values.types?.split(",").map((type) => oneOf(type, EVENT_TYPES, "--types"));
     const after = values.after === undefined ? undefined : wholeNumber(values.after, "--after");
     const limit = values.limit === undefined ? undefined : wholeNumber(values.limit, "--limit");
-    const sessionId = values.session === undefined ? undefined : await sessionIdOf(client, values.session);
+    const sessionId = values.session === undefined ? undefined : await sessionOf(client, values.session);
     const reader = { client, terminal, isJson: values.json === true, wanted: { after, sessionId, types } };
-    return values.follow === true ? follow(reader, limit ?? Infinity) : list(reader, limit ?? 500);
+    return values.follow === true ? follow(reader, limit ?? Infinity) : list(reader, limit);
   },
 });
 
@@ -40,17 +42,33 @@ type Reader = {
   readonly wanted: Input<"event.stream">;
 };
 
-async function list(reader: Reader, limit: number): Promise<number> {
+/** `limit`: as it was asked for. */
+async function list(reader: Reader, limit: number | undefined): Promise<number> {
   let { after } = reader.wanted;
-  for (let left = limit; left > 0;) {
+  let left = limit ?? FIRST;
+  while (left > 0) {
     const asked = Math.min(left, PAGE);
     const page = await reader.client.event.list({ ...reader.wanted, after, limit: asked });
     for (const event of page) await show(reader, event);
-    if (page.length < asked) break;
+    if (page.length < asked) return EXIT.ok;
     left -= page.length;
     after = page.at(-1)?.sequence;
   }
+  if (limit === undefined) await tellMore(reader, after);
   return EXIT.ok;
+}
+
+/** Whoever asked for no number should know that these are not all. */
+async function tellMore({ client, terminal, isJson, wanted }: Reader, after: number | undefined): Promise<void> {
+  const more = await client.event.list({ ...wanted, after, limit: 1 });
+  if (more.length === 0) return;
+  const only = wanted.types === undefined ? "" : ` --types ${wanted.types.join(",")}`;
+  const session = wanted.sessionId === undefined ? "" : ` --session ${wanted.sessionId}`;
+  terminal.note(
+    isJson
+      ? printableJson({ type: "more", after })
+      : `There are more. Go on: sidestick events --after ${after}${session}${only}; or as many as you like: --limit N`,
+  );
 }
 
 async function follow(reader: Reader, limit: number): Promise<number> {

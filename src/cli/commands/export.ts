@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { Artefacts, type Exported } from "../artefacts.ts";
 import { defineCommand } from "../command.ts";
 import { EXIT, UsageError } from "../exit.ts";
+import { exportFile } from "../export-file.ts";
 import { conversationOf } from "../terminals.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -12,14 +13,27 @@ const MADE = ["events.jsonl", "blocks.jsonl", "blocks"];
 
 export const exportCommand = defineCommand({
   name: "export",
-  summary: "Write a conversation's events, commands and their output into files, and print where",
+  summary: "Write a conversation's events, commands and output into files; with --format, a session into one file",
   takes: ["<conversation>"],
   options: {
     to: { type: "string", value: "DIR", help: "where to (default: export/<conversation> in the data directory)" },
+    format: { type: "string", value: "FORMAT", help: "one file: asciicast (v3, with markers) or jsonl (events)" },
+    output: { type: "string", value: "FILE", help: "with --format: where to (default: stdout)" },
     force: { type: "boolean", help: "write over an export that is there" },
   },
-  examples: ["sidestick export build", "sidestick export build --to ./build-log"],
+  examples: [
+    "sidestick export build",
+    "sidestick export build --to ./build-log",
+    "sidestick export build --format asciicast --output build.cast",
+  ],
   run: async ({ client, streaming, dataDir, values, given: [name = ""], terminal }) => {
+    const { format, output, force = false } = values;
+    if (format === undefined && output !== undefined) throw new UsageError("--output goes with --format.");
+    if (format !== undefined) {
+      if (values.to !== undefined) throw new UsageError("With --format, say --output FILE instead of --to.");
+      await exportFile(client, name, { format, output, force }, terminal);
+      return EXIT.ok;
+    }
     const conversation = await conversationOf(client, name);
     const directory = placeFor(conversation, values.to, dataDir);
     if (values.force !== true && MADE.some((it) => existsSync(join(directory, it)))) {

@@ -1,13 +1,15 @@
-import type { SidestickClient, WorkspaceSession } from "../../client/sidestick.ts";
+import type { WorkspaceSession } from "../../client/sidestick.ts";
 import { CONTAINMENTS } from "../../domain/containment.ts";
 import { SESSION_KINDS, SESSION_STATUSES, type SessionStatus } from "../../domain/session.ts";
 import { ageOf } from "../age.ts";
 import { type Command, defineCommand } from "../command.ts";
 import { levelWords, missingWords } from "../containment-words.ts";
 import { EXIT, UsageError } from "../exit.ts";
-import { resolveId, shortener } from "../ids.ts";
+import { hostNames } from "../host-names.ts";
+import { shortener } from "../ids.ts";
 import { oneOf } from "../options.ts";
 import { printable } from "../printable.ts";
+import { sessionOf } from "../terminals.ts";
 
 export const sessionsList = defineCommand({
   name: "sessions list",
@@ -48,11 +50,13 @@ async function living(
   return [...byId.values()].toSorted((a, b) => a.createdAt.localeCompare(b.createdAt));
 }
 
+const KINDS = "terminal (browser, file and desktop are kinds to come, without a driver yet)";
+
 export const sessionsCreate = defineCommand({
   name: "sessions create",
   summary: "Start a session and print its id",
   options: {
-    kind: { type: "string", value: "KIND", help: SESSION_KINDS.join(", ") },
+    kind: { type: "string", value: "KIND", help: KINDS },
     title: { type: "string", value: "TEXT", help: "what people see in lists" },
     interactive: { type: "boolean", help: "a person attends it: agents act only when granted" },
     workspace: { type: "string", value: "ID", help: 'its workspace (default "default")' },
@@ -69,11 +73,14 @@ export const sessionsCreate = defineCommand({
     "sidestick sessions create --kind terminal --containment guard",
   ],
   run: async ({ client, values, terminal }) => {
-    if (values.kind === undefined) throw new UsageError(`--kind is needed: ${SESSION_KINDS.join(", ")}.`);
+    if (values.kind === undefined) throw new UsageError(`--kind is needed: ${KINDS}.`);
     const { title, interactive, workspace: workspaceId, conversation: conversationId } = values;
     const kind = oneOf(values.kind, SESSION_KINDS, "--kind");
     const level = values.containment;
     const containment = level === undefined ? undefined : oneOf(level, CONTAINMENTS, "--containment");
+    if (containment === "user" && values.user === undefined) {
+      throw new UsageError("--containment user needs the account in which it runs: add --user NAME.");
+    }
     const place = { workspaceId, conversationId, containment, user: values.user };
     const session = await client.session.create({ kind, title, interactive, ...place });
     if (values.json === true) terminal.printJson(session);
@@ -91,24 +98,20 @@ function onSession(verb: "get" | "pause" | "resume" | "close", summary: string):
   return defineCommand({
     name: `sessions ${verb}`,
     summary,
-    takes: ["<id>"],
-    examples: [`sidestick sessions ${verb} 3f2a9c01`],
-    run: async ({ client, values, given: [id = ""], terminal }) => {
-      const session = await client.session[verb]({ sessionId: await sessionIdOf(client, id) });
+    takes: ["<session|conversation>"],
+    examples: [`sidestick sessions ${verb} build`, `sidestick sessions ${verb} 3f2a9c01`],
+    run: async ({ client, values, given: [name = ""], terminal }) => {
+      const session = await client.session[verb]({ sessionId: await sessionOf(client, name) });
       if (values.json === true) terminal.printJson(session);
-      else terminal.printFields(fieldsOf(session));
+      else terminal.printFields(fieldsOf(session, await hostNames(client)));
       return EXIT.ok;
     },
   });
 }
 
-function fieldsOf({ containmentMissing: missing, ...session }: WorkspaceSession): object {
-  return { ...session, ...(missing && { containmentMissing: missingWords(missing) }) };
-}
-
-/** `id` may be any unique begin of one. */
-export function sessionIdOf(client: SidestickClient, id: string): Promise<string> {
-  return resolveId(id, "session", async () => (await client.session.list()).map((it) => it.sessionId));
+function fieldsOf(shown: WorkspaceSession, hostName: (hostId: string) => string): object {
+  const { containmentMissing: missing, hostId, ...session } = shown;
+  return { ...session, host: hostName(hostId), ...(missing && { containmentMissing: missingWords(missing) }) };
 }
 
 function columns(short: (id: string) => string) {
@@ -124,6 +127,6 @@ function columns(short: (id: string) => string) {
   ];
 }
 
-function driverOf({ controllerId, interactive, status }: WorkspaceSession): string {
-  return controllerId ?? (interactive && status !== "closed" ? "(by grant)" : "-");
+function driverOf({ controllerId, status }: WorkspaceSession): string {
+  return controllerId ?? (status === "closed" ? "-" : "nobody");
 }

@@ -29,19 +29,20 @@ export const stop = defineCommand({
     const receipt = await receiptOf(client, state);
     if (values.json === true) terminal.printJson({ ...state, receipt: receipt ?? null });
     else terminal.print(printable(`Stopped. ${receipt === undefined ? "" : receiptWords(receipt)}`.trimEnd()));
-    if (receipt !== undefined) return receipt.survivors.length === 0 ? EXIT.ok : EXIT.failure;
+    if (receipt !== undefined) return receipt.survivors?.length === 0 ? EXIT.ok : EXIT.failure;
     const follow = `sidestick control ${name} --follow`;
     terminal.note(printable(`sidestick: The agent is shut out; what was killed is not known yet. See: ${follow}`));
     return EXIT.failure;
   },
 });
 
-/** The stop's own: it carries the epoch that the stop made, or a later one. */
-async function receiptOf(client: SidestickClient, { session_id: sessionId, epoch }: Control) {
-  const isOurs = ({ payload }: WorkspaceEvent): boolean => Number(payload["epoch"]) >= epoch;
+export async function receiptOf(client: SidestickClient, { session_id: sessionId, epoch }: Control) {
   const wanted = { sessionId, types: ["receipt" as const], signal: AbortSignal.timeout(RECEIPT_MS) };
   for await (const item of client.events(wanted)) {
-    if (item.type === "event" && isOurs(item.event)) return item.event.payload as unknown as Receipt;
+    if (item.type !== "event") continue;
+    const receipt: Receipt = item.event.payload;
+    // One of an earlier stop may come after this stop was asked for.
+    if (receipt.stop_epoch === epoch) return receipt;
   }
   return undefined;
 }
@@ -61,16 +62,25 @@ export const interrupt = defineCommand({
     const asked = await client.control.user_intent({ sessionId, intent });
     const isPending = intent === "SAFE_INTERRUPT" && asked.control_mode === "AGENT";
     const { signal } = interruption;
+    if (isPending) terminal.note(printable(`sidestick: ${pendingWords(asked, name)}`));
     const change = isPending ? await pauseOf(client, asked, { after: eventCursor, signal }) : undefined;
     if (signal.aborted) return interruption.exitCode();
     const state = change === undefined ? asked : await client.control.get({ sessionId });
     if (values.json === true) terminal.printJson(state);
     else terminal.print(printable(wordsOf(state)));
     if (!isPending || change === "paused") return EXIT.ok;
-    terminal.note(printable(`sidestick: No safe point came. Stop it at once: sidestick stop ${name}`));
+    terminal.note(
+      printable(`sidestick: No safe point came yet; it stays asked. Stop it at once: sidestick stop ${name}`),
+    );
     return EXIT.timeout;
   },
 });
+
+/** Told before the wait: nothing else would show for ten seconds. */
+function pendingWords({ agent_status }: Control, name: string): string {
+  const when = agent_status === "RUNNING" ? "when its command is over" : "before the next thing it does";
+  return `Asked; the agent will pause ${when}. Waiting up to 10 s for it. Take it back: sidestick interrupt ${name} --withdraw`;
+}
 
 /** The gate tells both: that the agent has paused, or otherwise lost control, and that it takes too long. */
 async function pauseOf(

@@ -68,7 +68,9 @@ export const wait = defineCommand({
     const condition = answer.which === undefined ? undefined : conditions[answer.which];
     if (values.json === true) terminal.printJson(condition === undefined ? answer : { ...answer, condition });
     else if (answer.matched) terminal.print(printableText(wordsOf(answer, condition)));
-    else terminal.note(`sidestick: ${REASONS[answer.reason]}`);
+    else if (answer.reason === "closed") {
+      return tellOver(terminal, await client.session.get({ sessionId: session.sessionId }), values);
+    } else terminal.note(`sidestick: ${REASONS[answer.reason]}`);
     return CODES[answer.reason];
   },
 });
@@ -176,5 +178,4 @@ const REASONS = {
   max_bytes: "Not in so many bytes.",
   pending: "Not in time.",
   revoked: "Control was taken away.",
-  closed: "The terminal is over.",
-} as const satisfies Record<Answer["reason"], string>;
+} as const satisfies Record<Exclude<Answer["reason"], "closed">, string>;

@@ -38,6 +38,15 @@ test("[RED-3, RED-21] echoed key by key it is masked key by key, and nothing sta
   expect(redactor.held).toBe(0);
 });
 
+test("[RED-21] what commands the terminal is left alone, though a value begins so", () => {
+  const redactor = expecting("hunter2", "2004", "[31m");
+  const output = "\u001B[?2004h\u001B[31mhunter2 2004\u001B[?2004h";
+
+  expect(text(redactor.push(Buffer.from(output)), redactor.settle())).toBe(
+    "\u001B[?2004h\u001B[31m******* ****\u001B[?2004h",
+  );
+});
+
 test("[RED-2, RED-21] at most 32 bytes of a long value are held", () => {
   const secret = "0123456789".repeat(10);
   const redactor = expecting(secret);

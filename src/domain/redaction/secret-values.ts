@@ -2,7 +2,7 @@
  * What a person typed at a secret prompt, masked by its value wherever it is echoed. A value is looked for in the
  * next 4 KB only: for longer it would be an oracle that tells whether a guess was right.
  */
-import { CR, LF } from "./byte-class.ts";
+import { CR, ESC, LF } from "./byte-class.ts";
 import { HOLD_LIMIT, NOTHING, type Mask } from "./mode.ts";
 import type { Window } from "./window.ts";
 
@@ -10,6 +10,8 @@ import type { Window } from "./window.ts";
 const REACH = 4096;
 /** A shorter value would mask ordinary letters, and so tell what it is. */
 const SHORTEST = 4;
+
+const CSI_BEGIN = 0x5b;
 
 type Expected = { readonly value: Uint8Array; readonly until: number };
 /** A place where a value may be standing: so many of its bytes did. */
@@ -21,6 +23,8 @@ export class SecretValues {
   #expected: readonly Expected[] = [];
   #echoes: Echo[] = [];
   #next = 0;
+  /** Where the next byte stands: in text, behind ESC, or in what `ESC [` begins. */
+  #escape: "none" | "begun" | "csi" = "none";
 
   constructor(window: Window, mask: Mask) {
     this.#window = window;
@@ -62,10 +66,20 @@ export class SecretValues {
 
   #take(byte: number): void {
     const at = this.#next;
+    const isShown = this.#passEscape(byte);
     for (const { value, until } of this.#expected) {
-      if (at < until && value[0] === byte) this.#echoes.push({ value, from: at, matched: 0, masked: 0 });
+      if (isShown && at < until && value[0] === byte) this.#echoes.push({ value, from: at, matched: 0, masked: 0 });
     }
     this.#echoes = this.#echoes.filter((echo) => this.#goesOn(echo, byte));
+  }
+
+  /** False for a byte that commands the terminal: masked, it would command something else. */
+  #passEscape(byte: number): boolean {
+    const before = this.#escape;
+    if (byte === ESC) this.#escape = "begun";
+    else if (before === "begun") this.#escape = byte === CSI_BEGIN ? "csi" : "none";
+    else if (before === "csi" && byte >= 0x40) this.#escape = "none";
+    return before === "none";
   }
 
   #goesOn(echo: Echo, byte: number): boolean {

@@ -90,7 +90,8 @@ function fillTables(): void {
   }
   for (let pair = 0; pair < PAIRS.length; pair += 1) if (PAIRS[pair] !== 0) BYTES[pair & 0xff] = 1;
   for (let word = 0; word < WORDS.length; word += 1) {
-    const [first, second] = [word & 0xff, word >> 8];
+    const first = word & 0xff;
+    const second = word >> 8;
     const pair = PAIRS[(first << 8) | second] !== 0 || (first === LF && BYTES[second] === 1);
     WORDS[word] = (BYTES[first] === 1 ? FIRST : 0) | (pair ? SECOND : 0);
   }

@@ -30,6 +30,8 @@ export type ShellState = {
   readonly path: string;
   /** Where it would start a program without looking. */
   readonly hashed: readonly { readonly name: string; readonly path: string }[];
+  /** Those that aren't disabled; told only by a shell that is asked. */
+  readonly builtins: ReadonlySet<string>;
 };
 
 export function readShellState(shell: ToldShell, text: string): ShellState {
@@ -43,8 +45,17 @@ export function readShellState(shell: ToldShell, text: string): ShellState {
     things: READERS[shell](section, before),
     path,
     hashed: HASHED[shell]?.(section("hash")) ?? [],
+    builtins: shell === "dash" ? DASH_BUILTINS : new Set(section("known").split("\n").filter(Boolean)),
   };
 }
+
+/** It can't list them, nor disable one. */
+const DASH_BUILTINS: ReadonlySet<string> = new Set(
+  (
+    ". : [ alias bg break cd chdir command continue echo eval exec exit export false fg getopts hash jobs kill local " +
+    "printf pwd read readonly return set shift test times trap true type ulimit umask unalias unset wait"
+  ).split(" "),
+);
 
 type Section = (name: string) => string;
 type Named = { readonly name: string; readonly value: string };

@@ -5,6 +5,7 @@
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { GuardTerms } from "../../protocol/link.ts";
+import { sourcedIn } from "./guard-home.ts";
 import type { GuardedPath, GuardLayout, Place, Treatment } from "./guard-plan.ts";
 import {
   CREDENTIALS,
@@ -32,6 +33,8 @@ export type GuardSubject = {
   readonly install: readonly string[];
   /** Of `ours`, what the session itself needs. */
   readonly shown: readonly string[];
+  /** Of `ours`, what the session may read and nothing inside may change. */
+  readonly fixed: readonly string[];
   readonly terms: GuardTerms;
   readonly hasTerminal: boolean;
 };
@@ -57,13 +60,14 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
   hide(subject.ours);
   hide(CREDENTIALS);
   hide([SSH], "private");
-  hide(
-    SOCKETS_IN_TMP.map((it) => `/tmp/${it}`),
-    "private",
-  );
+  hide(socketsIn("/tmp"), "private");
   hide([...SOCKETS_IN_HOME, ...SOCKETS_IN_VAR, ...socketsOf(env), ...(terms.hidden ?? [])]);
-  const path = (env["PATH"] ?? "").split(":").filter((it) => it.startsWith(`${home}/`));
-  fix([...START_UP, ...USUAL_PATH, ...path, ...subject.install, ...(terms.read_only ?? [])]);
+  const named = expand(terms.writable ?? []);
+  const isClosed = (it: string): boolean =>
+    isWithin(it, home) ||
+    (it.startsWith("/") && finder.canWriteTo(realPath(it)) && !named.some((top) => isWithin(it, top)));
+  const path = (env["PATH"] ?? "").split(":").filter(isClosed);
+  fix([...START_UP, ...sourcedIn(home), ...USUAL_PATH, ...path, ...subject.install, ...(terms.read_only ?? [])]);
   finder.guard("/run", "hidden");
   const own = [`/run/user/${uid}`, ...(isRoot ? ["/run/sudo"] : [])];
   for (const it of own) finder.add({ path: it, kind: "directory", how: "private" });
@@ -73,6 +77,7 @@ export function guardLayout(subject: GuardSubject): GuardLayout {
     guarded: finder.guarded,
     shown: [
       ...matching(subject.shown).map((path) => ({ ...placeOf(path), access: "as_it_is" as const })),
+      ...matching(subject.fixed).map((path) => ({ ...placeOf(path), access: "read_only" as const })),
       ...finder.uncovered([...matching(SHOWN_IN_RUN), ...shownAgain]),
     ],
     devices: matching(DEVICES.map((it) => `/dev/${it}`)).map(placeOf),
@@ -100,6 +105,15 @@ function realPath(path: string): string {
     return resolve(path);
   }
 }
+
+/** Each is a mount, and an agent can make any number: of too many, the directory itself. */
+export function socketsIn(directory: string): readonly string[] {
+  const found = matching(SOCKETS_IN_TMP.map((it) => `${directory}/${it}`));
+  return found.length > SOCKETS_MAX ? [directory] : found;
+}
+
+/** A person has a few, a server with many users some dozens. */
+const SOCKETS_MAX = 200;
 
 /** Sockets that the login named. */
 function socketsOf(env: Readonly<Record<string, string>>): readonly string[] {
@@ -167,7 +181,7 @@ class Finder {
       const next = join(at, names.shift()!);
       const stat = statOf(next);
       if (stat === undefined) return;
-      if (this.#canRename(at)) way.push(next);
+      if (this.canWriteTo(at)) way.push(next);
       if (!stat.isSymbolicLink()) at = next;
       else if ((links += 1) > LINKS_MAX) return;
       else {
@@ -192,8 +206,8 @@ class Finder {
     return this.#writable?.some((it) => isWithin(path, it)) === false;
   }
 
-  /** What lies in this directory. */
-  #canRename(directory: string): boolean {
+  /** So what lies in this directory could be renamed. */
+  canWriteTo(directory: string): boolean {
     if (this.#writable !== undefined) return !this.#isSealed(directory);
     try {
       accessSync(directory, constants.W_OK);

@@ -1,6 +1,6 @@
 /** Which places of a machine a guard closes, by name. `~` is the home of whom the session runs as. */
 
-function words(text: string): readonly string[] {
+export function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
 
@@ -11,7 +11,8 @@ export const START_UP = words(`
   .oh-my-zsh .bashrc.d .bash_completion .config/bash_completion .xprofile .xsession .xsessionrc
   .xinitrc .pam_environment .config/environment.d .config/autostart .config/autostart-scripts
   .config/plasma-workspace .config/upstart .config/systemd .local/share/systemd
-  .config/user-tmpfiles.d .forward .procmailrc .tmux.conf .config/tmux .screenrc .config/kitty
+  .config/user-tmpfiles.d .local/share/user-tmpfiles.d .local/share/dbus-1
+  .local/share/bash-completion .forward .procmailrc .tmux.conf .config/tmux .screenrc .config/kitty
   .config/alacritty .config/wezterm
 `).map((it) => `~/${it}`);
 

@@ -83,13 +83,16 @@ function sealedBut(writable: readonly string[]): readonly Step[] {
   ];
 }
 
+/** Directories of sockets that come and go. */
+const PASSING = /^\/tmp\/[^/]+$/;
+
 /** With the points in it at which something is placed later. */
 function cover({ path, kind, how }: GuardedPath, placed: readonly Place[]): readonly Step[] {
   if (kind === "file") return emptyFile(path);
   const below = placed.filter((it) => it.path.startsWith(`${path}/`));
   const ways = new Set(below.flatMap((it) => wayTo(it.path, path)));
   return [
-    ["tmpfs", path, how === "private" ? "0700" : "0755"],
+    [below.length === 0 && PASSING.test(path) ? "hide" : "tmpfs", path, how === "private" ? "0700" : "0755"],
     ...[...ways].map(directory),
     ...below.filter((it) => !ways.has(it.path)).map(point),
   ];

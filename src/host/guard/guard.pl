@@ -3,7 +3,7 @@
 #   perl guard.pl PLAN PROGRAM ARGUMENT...
 #
 # PLAN holds fields that end in NUL: settings (name, value), "env", the environment, "do", the steps. It is removed once
-# it is read. Three processes: this one stays outside the process namespace and ends as the program did; a first one
+# it is read; "&3" is not a file but descriptor 3. Three processes: this one stays outside the process namespace and ends as the program did; a first one
 # inside builds what is seen there, then only takes in orphans; the last becomes the program. When any of them ends,
 # so does all that runs inside.
 my ($from, @program) = @ARGV;
@@ -13,6 +13,8 @@ my ($IS_PTY, $IS_USER) = ($settings->{terminal} eq "own", $settings->{user});
 my $IS_JOB = $settings->{terminal} eq "kept";
 my ($has_terminal, $modes);
 
+# What whoever starts us has open is seen from outside: a directory among it would lead back there.
+kernel("close_range", 3, 0x7fffffff, 0) == 0 or fail("close_range");
 enter_namespaces();
 kernel("prctl", 1, 9) unless $IS_PTY;
 pipe(my $told, my $tell) or fail("pipe");
@@ -29,10 +31,14 @@ watch();
 
 sub read_plan {
   my ($path) = @_;
-  open(my $in, "<:raw", $path) or die "$path: $!\n";
-  my @fields = split /\0/, do { local $/; <$in> }, -1;
+  my $descriptor = $path =~ /^&(\d+)$/ ? $1 : undef;
+  open(my $in, defined $descriptor ? "<&=" : "<", $descriptor // $path) or die "$path: $!\n";
+  binmode $in;
+  my @fields = split /\0/, do { local $/; <$in> } // "", -1;
   pop @fields;
-  unlink $path;
+  close $in;
+  if (!defined $descriptor) { unlink $path }
+  elsif ($descriptor == 0) { open(STDIN, "<", "/dev/null") or die "/dev/null: $!\n" }
   my (%settings, %environment);
   while ((my $name = shift @fields) ne "env") { $settings{$name} = shift @fields }
   while ((my $entry = shift @fields) ne "do") {
@@ -114,6 +120,8 @@ sub build {
       kernel("close", delete $slot{$name});
     }],
     tmpfs => [2, sub { kernel("mount", "tmpfs", $_[0], "tmpfs", 6, "mode=$_[1]") == 0 or fail("tmpfs $_[0]") }],
+    # It may be gone since it was looked for; then there is nothing to hide.
+    hide => [2, sub { kernel("mount", "tmpfs", $_[0], "tmpfs", 6, "mode=$_[1]") == 0 or $! == 2 or fail("tmpfs $_[0]") }],
     proc => [1, sub { kernel("mount", "proc", $_[0], "proc", 14, 0) == 0 or fail("proc") }],
     devpts => [1, sub {
       kernel("mount", "devpts", $_[0], "devpts", 10, "newinstance,ptmxmode=0666,mode=0620") == 0 or fail("devpts");
@@ -179,15 +187,15 @@ sub give_up_rights {
 # In a terminal of its own: who runs is told before its first byte, then the terminal is the program's.
 sub watch {
   if ($IS_PTY) {
-    syswrite(STDOUT, "$shell\n");
+    syswrite(STDOUT, "$shell $first\n");
     ioctl(STDIN, 0x5422, 0);
     close $_ for *STDIN, *STDOUT, *STDERR;
     close $_ for $told, $waits, $go;
-    waitpid $shell, 0;
+    wait_for($shell);
   }
   my $status = $IS_PTY ? $? : look_after_the_job();
   kill 9, $first;
-  waitpid $first, 0;
+  wait_for($first);
   my $signal = $status & 127;
   take_terminal_back($signal) unless $IS_PTY;
   if ($signal) {
@@ -197,6 +205,14 @@ sub watch {
     sleep 1;
   }
   exit($signal ? 128 + $signal : $status >> 8);
+}
+
+# Others may have made themselves our children (CLONE_PARENT): the namespace's first can't end while one of its processes
+# waits for us to ask for it.
+sub wait_for {
+  my ($child) = @_;
+  my $ended;
+  do { $ended = waitpid(-1, 0) } until $ended == $child || ($ended < 0 && $! != 4);
 }
 
 # As a shell does: the program has a group of its own, so that it can't signal whoever runs beside us, and the terminal
@@ -226,8 +242,11 @@ sub look_after_the_job {
 
 # Perl's own waitpid doesn't tell who stopped from who ended.
 sub next_change {
-  my $status = pack("l", 0);
-  until (syscall($number{wait4}, $shell, $status, 2, 0) == $shell) { $! == 4 or fail("wait") }
+  my ($status, $changed) = (pack("l", 0), 0);
+  until ($changed == $shell) {
+    $changed = syscall($number{wait4}, -1, $status, 2, 0);
+    $changed >= 0 || $! == 4 or fail("wait");
+  }
   return unpack("l", $status);
 }
 
@@ -248,7 +267,7 @@ sub take_terminal_back {
 
 sub say_and_end {
   my ($text) = @_;
-  waitpid $first, 0;
+  wait_for($first);
   chomp $text;
   syswrite($IS_PTY ? *STDOUT : *STDERR, $IS_PTY ? "!$text\n" : "sidestick: no guard: $text\n");
   exit 125;

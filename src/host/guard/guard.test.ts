@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, symlinkSync, writeFileS
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { siblingDoes } from "../../../test/support/escapes.ts";
 import { temporaryDirectory } from "../../../test/support/temporary.ts";
 import type { GuardTerms } from "../../protocol/link.ts";
 import { completeHome } from "./guard-home.ts";
@@ -16,18 +17,34 @@ async function inside(
   script: string,
   terms: GuardTerms = {},
   home?: string,
-  ours: readonly string[] = [],
+  { ours = [], programs = [] }: { readonly ours?: readonly string[]; readonly programs?: readonly string[] } = {},
 ): Promise<Inside> {
-  const directory = await temporaryDirectory();
+  const planIn = await temporaryDirectory();
   const HOME = home ?? (await temporaryDirectory());
-  const program = { file: "/bin/bash", args: ["-c", script], env: { HOME, PATH: "/usr/bin:/bin" }, cwd: HOME };
-  const options = { directory, ours, shown: [], terms, terminal: "none" } as const;
-  const { file, args, env } = guarded(program, options);
-  return spawnSync(file, args, { env, encoding: "utf8" });
+  const env = { HOME, SHELL: "/bin/bash", PATH: [...programs, "/usr/bin:/bin"].join(":") };
+  const program = { file: "/bin/bash", args: ["-c", script], env, cwd: HOME };
+  const start = guarded(program, { planIn, ours, shown: [], terms, terminal: "none" });
+  return spawnSync(start.file, start.args, {
+    env: start.env,
+    encoding: "utf8",
+    timeout: 60_000,
+    killSignal: "SIGKILL",
+  });
 }
 
 test("[GRD-21] this machine can guard, and says so by having done it", () => {
   expect(guardAbility()).toMatchObject({ available: true });
+});
+
+test.each([
+  { where: "a variable", env: { EVIL: "x\0do" }, cwd: "/" },
+  { where: "the directory", env: { EVIL: "x" }, cwd: "/\0do" },
+])("[GRD-31] a NUL byte in $where, which would end a field of the plan, is refused", ({ env, cwd }) => {
+  const program = { file: "/bin/true", args: [], env: { HOME: "/dev/null", ...env }, cwd };
+
+  expect(() => guarded(program, { planIn: 3, ours: [], shown: [], terms: {}, terminal: "none" })).toThrow(
+    "A path or variable of a guarded program holds a NUL byte",
+  );
 });
 
 test("[GRD-17] exit codes, signals, output and directory pass through", async () => {
@@ -39,6 +56,27 @@ test("[GRD-17] exit codes, signals, output and directory pass through", async ()
     stderr: "wrong\n",
   });
   expect(await inside("kill -TERM $$")).toMatchObject({ status: null, signal: "SIGTERM" });
+});
+
+test("[GRD-18] what made itself the program's sibling doesn't keep the guard from ending, and ends with it", async () => {
+  const { status, stdout } = await inside(`exec perl -e '${siblingDoes('exec "sleep", "1000"')}; exit 9'`);
+
+  // Its output is closed: nobody has it any more.
+  expect({ status, stdout }).toEqual({ status: 9, stdout: "" });
+});
+
+test("[GRD-9] a directory of sockets that goes away while the guard is built keeps nobody from starting", async () => {
+  const gone = `/tmp/ssh-${crypto.randomUUID()}`;
+  mkdirSync(gone);
+  const planIn = await temporaryDirectory();
+  const HOME = await temporaryDirectory();
+  const program = { file: "/bin/true", args: [], env: { HOME, SHELL: "/bin/bash", PATH: "/usr/bin:/bin" }, cwd: HOME };
+  const start = guarded(program, { planIn, ours: [], shown: [], terms: {}, terminal: "none" });
+  rmdirSync(gone);
+
+  const { status, stderr } = spawnSync(start.file, start.args, { env: start.env, encoding: "utf8" });
+
+  expect([status, stderr, start.plan.includes(gone)]).toEqual([0, "", true]);
 });
 
 test("[GRD-13] a workspace hides, shows, and closes paths to writing", async () => {
@@ -111,7 +149,9 @@ test.each(["~/.local/data", "~/.local/d*", "~/.local/link", "~/.local/data/x", "
     writeFileSync(join(home, ".local/data/x"), "ours\n");
     symlinkSync("data", join(home, ".local/link"));
 
-    const { stdout, stderr } = await inside("cat .local/data/x", { shown: [shown] }, home, [join(home, ".local/data")]);
+    const { stdout, stderr } = await inside("cat .local/data/x", { shown: [shown] }, home, {
+      ours: [join(home, ".local/data")],
+    });
 
     expect({ stdout, stderr }).toEqual({ stdout: "", stderr: "cat: .local/data/x: No such file or directory\n" });
   },
@@ -172,10 +212,27 @@ test("[GRD-13] without the network there is only a loopback of its own", async (
   expect([shared, alone]).toEqual(["reached\n", "1\nown\n"]);
 });
 
+test("[GRD-32] a descriptor of whoever starts it, a directory outside, is not open inside", async () => {
+  const [planIn, HOME] = [await temporaryDirectory(), await temporaryDirectory()];
+  mkdirSync(join(HOME, ".aws"));
+  writeFileSync(join(HOME, ".aws/x"), "secret\n");
+  const script = "cat /proc/self/fd/9/.aws/x; cd /proc/self/fd; echo *";
+  const program = { file: "/bin/bash", args: ["-c", script], env: { HOME, PATH: "/usr/bin:/bin" }, cwd: HOME };
+  const { file, args, env } = guarded(program, { planIn, ours: [], shown: [], terms: {}, terminal: "none" });
+
+  const { stdout } = spawnSync("/bin/sh", ["-c", 'exec 9< "$0"; exec "$@"', HOME, file, ...args], {
+    env,
+    encoding: "utf8",
+  });
+
+  // The last one is the shell's own, of the directory that it lists.
+  expect(stdout).toBe("0 1 2 3\n");
+});
+
 test("[GRD-19] a guard that can't be built as planned runs nothing", async () => {
   const directory = await temporaryDirectory();
   const program = { file: "/usr/bin/touch", args: [join(directory, "ran")], env: { HOME: directory }, cwd: "/" };
-  const { file, args, env } = guarded(program, { directory, ours: [], shown: [], terms: {}, terminal: "none" });
+  const { file, args, env } = guarded(program, { planIn: directory, ours: [], shown: [], terms: {}, terminal: "none" });
   const plan = join(directory, "guard-plan");
   writeFileSync(plan, readFileSync(plan, "utf8").replace("\0private\0", "\0private\0seal\0/no/such/place\0"));
 
@@ -203,6 +260,22 @@ test.each([
 
   expect([before, said()]).toEqual([login, login]);
   expect(existsSync(join(home, ".bash_profile"))).toBe(true);
+});
+
+test("[GRD-11] what isn't there and a person's next shell would read, or look for programs in, can't be written", async () => {
+  const [home, other] = [await temporaryDirectory(), await temporaryDirectory()];
+  const bashrc = `. "$HOME/.cargo/env"; . ~/.bash_aliases\nTOOLS="$HOME/.tools"\n[ -s x ] && \\. "$TOOLS/init.sh"\n`;
+  writeFileSync(join(home, ".bashrc"), `${bashrc}for it in ~/.bashrc.d/*; do . $it; done\n`);
+  const names = `.bash_aliases .bash_completion .config/bash_completion .cargo/env .tools/init.sh .bashrc.d/x go/bin/ls
+    .local/share/systemd/user/x .local/share/dbus-1/services/x .local/share/bash-completion/completions/ls`;
+  const tries = [...names.trim().split(/\s+/), join(other, "ls")];
+  const script = tries.map((it) => `mkdir -p "$(dirname ${it})"; echo evil > ${it} && echo ${it}`).join("; ");
+
+  const { stdout } = await inside(`${script}; touch ~/.cargo/free && echo free`, {}, home, {
+    programs: [join(home, "go/bin"), other],
+  });
+
+  expect(stdout).toBe("free\n");
 });
 
 test("[GRD-11] what can't be made for a home is told", async () => {

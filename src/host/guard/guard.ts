@@ -3,10 +3,11 @@
  * no way to more rights. One way for all: `guard.pl` carries out a plan. Rules in docs/spec/guard.md.
  */
 import { spawnSync } from "node:child_process";
-import { accessSync, constants as fs, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { constants as os, tmpdir } from "node:os";
+import { accessSync, constants as fs, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { constants as os } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { AppError } from "../../protocol/errors.ts";
 import type { GuardAbility, GuardTerms } from "../../protocol/link.ts";
 import { completeHome } from "./guard-home.ts";
 import { guardLayout } from "./guard-layout.ts";
@@ -22,12 +23,17 @@ export type GuardedProgram = {
 };
 
 export type GuardOptions = {
-  /** Where the plan is written: private, ours. */
-  readonly directory: string;
+  /**
+   * Where the plan is written: a directory that is hidden in every guard. A number: nowhere, it is to be given to what is
+   * started on that descriptor. What lies in `/tmp` a guarded session could change before it is read.
+   */
+  readonly planIn: string | number;
   /** Sidestick's data and config. */
   readonly ours: readonly string[];
   /** Of it, what the program needs. */
   readonly shown: readonly string[];
+  /** Of it, what the program may only read. */
+  readonly fixed?: readonly string[];
   readonly terms: GuardTerms;
   /** Variables of ours that the program is to know; all others are unset. */
   readonly told?: Readonly<Record<string, string>>;
@@ -39,15 +45,21 @@ export type GuardOptions = {
 };
 
 /** What to start instead of the program. `left`: paths that should be closed and could not be. */
-export type Guarded = Omit<GuardedProgram, "cwd"> & { readonly left: readonly string[] };
+export type Guarded = Omit<GuardedProgram, "cwd"> & { readonly left: readonly string[]; readonly plan: string };
 
 export function guarded(program: GuardedProgram, options: GuardOptions): Guarded {
-  const { HOME = "/", SHELL = "" } = program.env;
-  const left = [...completeHome(HOME, SHELL), ...completeOthers(options.ours)];
-  const plan = join(options.directory, "guard-plan");
-  const fields = planOf(program, options).map((field) => `${field}\0`);
-  writeFileSync(plan, fields.join(""), { mode: 0o600 });
-  return { file: PERL, args: ["-f", SCRIPT, plan, program.file, ...program.args], env: { LC_ALL: "C" }, left };
+  const { HOME = "/", SHELL = "", PATH } = program.env;
+  const left = [...completeHome(HOME, SHELL, PATH), ...completeOthers(options.ours)];
+  const { planIn } = options;
+  const fields = planOf(program, options);
+  // It would be two fields, and the second one whatever its writer likes.
+  if (fields.some((it) => it.includes("\0"))) {
+    throw new AppError("invalid_request", { detail: "A path or variable of a guarded program holds a NUL byte" });
+  }
+  const plan = fields.map((it) => `${it}\0`).join("");
+  const from = typeof planIn === "number" ? `&${planIn}` : join(planIn, "guard-plan");
+  if (typeof planIn === "string") writeFileSync(from, plan, { mode: 0o600 });
+  return { file: PERL, args: ["-f", SCRIPT, from, program.file, ...program.args], env: { LC_ALL: "C" }, left, plan };
 }
 
 /** What isn't there can't be hidden, and somebody else could make it. */
@@ -69,6 +81,7 @@ const INSTALL = resolve(import.meta.dirname, "..", "..", "..");
 const UNIFIED = {
   open_tree: 428,
   move_mount: 429,
+  close_range: 436,
   mount_setattr: 442,
   landlock_create_ruleset: 444,
   landlock_restrict_self: 446,
@@ -92,6 +105,7 @@ function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly s
     ours: options.ours,
     install: installPlaces(INSTALL),
     shown: options.shown,
+    fixed: options.fixed ?? [],
     terms,
     hasTerminal: terminal !== "none",
   });
@@ -113,11 +127,14 @@ function planOf({ env, cwd }: GuardedProgram, options: GuardOptions): readonly s
   return [
     ...Object.entries(settings).flatMap(([name, value]) => [name, String(value)]),
     "env",
-    ...[...kept, ...Object.entries(options.told ?? {})].map(([name, value]) => `${name}=${value}`),
+    ...[...kept, [INSIDE, "1"], ...Object.entries(options.told ?? {})].map(([name, value]) => `${name}=${value}`),
     "do",
     ...guardSteps(layout).flat(),
   ];
 }
+
+/** So that our own command line can say there why it finds no hub. It opens nothing. */
+const INSIDE = "SIDESTICK_GUARD";
 
 /** Our programs and what they load: packages may be linked from elsewhere, or lie beside us in a project's. */
 export function installPlaces(install: string): readonly string[] {
@@ -173,17 +190,16 @@ function whyNot(): { readonly reason: string; readonly remedy?: string } | undef
   } catch {
     return { reason: `${PERL} is missing`, remedy: "install perl" };
   }
-  const directory = mkdtempSync(join(tmpdir(), "sidestick-guard-"));
-  try {
-    const program = { file: "/bin/true", args: [], env: { HOME: directory, PATH: "/usr/bin:/bin" }, cwd: "/" };
-    const { file, args, env } = guarded(program, { directory, ours: [], shown: [], terms: {}, terminal: "none" });
-    const { status, stderr } = spawnSync(file, args, { env, encoding: "utf8", timeout: TRIAL_MS });
-    if (status === 0) return undefined;
-    return { reason: stderr.trim() || `a trial ended with ${status}`, remedy: REMEDY };
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  const program = { file: "/bin/true", args: [], env: { HOME: NO_HOME, PATH: "/usr/bin:/bin" }, cwd: "/" };
+  const { file, args, env, plan } = guarded(program, { planIn: 0, ours: [], shown: [], terms: {}, terminal: "none" });
+  const trial = spawnSync(file, args, { env, input: plan, encoding: "utf8", timeout: TRIAL_MS });
+  if (trial.status === 0) return undefined;
+  // What could not even be started said nothing, and has no streams.
+  const said = trial.stderr?.trim() ?? "";
+  return { reason: said || (trial.error?.message ?? `a trial ended with ${trial.status}`), remedy: REMEDY };
 }
 
+/** Nothing is there, and nothing can be made there. */
+const NO_HOME = "/dev/null";
 const TRIAL_MS = 10_000;
 const REMEDY = "allow unprivileged user namespaces (kernel.unprivileged_userns_clone, AppArmor), Linux 5.12 or newer";

@@ -35,8 +35,8 @@ export class CarriedSession {
     this.#opened.promise.catch(() => undefined);
   }
 
-  get processId(): number | undefined {
-    return this.#session?.processId;
+  get processIds(): readonly number[] {
+    return this.#session?.processIds ?? [];
   }
 
   emit(frame: SessionFrame): void {

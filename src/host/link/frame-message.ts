@@ -32,7 +32,7 @@ function headerOf(sessionId: string, frame: SessionFrame): HostMessage {
       };
     case "exit":
       return {
-        type: "INTERACTIVE_CMD_DONE",
+        type: frame.plain === true ? "COMMAND_RESULT" : "INTERACTIVE_CMD_DONE",
         ...placed,
         at: frame.at,
         reason: frame.reason,

@@ -2,7 +2,7 @@
  * One connection of a hub: messages in, messages out, and its end when nothing was heard for too long. What makes no
  * sense is answered with an ERROR and changes nothing.
  */
-import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { type LinkFault, MessageReader } from "../../protocol/link-reader.ts";
 import {
   bodyParts,
@@ -11,6 +11,7 @@ import {
   type HostMessage,
   HubMessage,
   LINK_DEAD_AFTER_MS,
+  LINK_UNREAD_MAX,
 } from "../../protocol/link.ts";
 import { AppError } from "../../protocol/errors.ts";
 import type { Reply } from "../hosted-session.ts";
@@ -21,27 +22,27 @@ export type HubConnectionListener = {
 };
 
 export class HubConnection {
-  readonly #socket: Socket;
+  readonly #stream: Duplex;
   readonly #reader: MessageReader;
   readonly #listener: HubConnectionListener;
   readonly #watch: NodeJS.Timeout;
   #heardAt = performance.now();
 
-  constructor(socket: Socket, listener: HubConnectionListener) {
-    this.#socket = socket;
+  constructor(stream: Duplex, listener: HubConnectionListener) {
+    this.#stream = stream;
     this.#listener = listener;
     this.#reader = new MessageReader({
       message: (header, body) => this.#receive(header, body),
       fault: (fault) => this.#complain(fault),
     });
     this.#watch = setInterval(() => this.#checkAlive(), LINK_DEAD_AFTER_MS / 5).unref();
-    socket.on("data", (chunk: Uint8Array) => {
+    stream.on("data", (chunk: Uint8Array) => {
       this.#heardAt = performance.now();
       this.#reader.push(chunk);
     });
-    socket.on("error", () => socket.destroy());
-    socket.once("end", () => this.close());
-    socket.once("close", () => {
+    stream.on("error", () => stream.destroy());
+    stream.once("end", () => this.close());
+    stream.once("close", () => {
       this.close();
       listener.closed();
     });
@@ -49,21 +50,22 @@ export class HubConnection {
 
   /** Bytes that wait for the hub to read. */
   get backlog(): number {
-    return this.#socket.writableLength;
+    return this.#stream.writableLength;
   }
 
   onDrain(listener: () => void): void {
-    this.#socket.on("drain", listener);
+    this.#stream.on("drain", listener);
   }
 
   /** Encoded messages. They leave at the end of this turn, with whatever else is said in it: each write wakes the hub. */
   write(parts: readonly Uint8Array[]): void {
-    if (!this.#socket.writable) return;
-    if (this.#socket.writableCorked === 0) {
-      this.#socket.cork();
-      setImmediate(() => this.#socket.uncork());
+    if (!this.#stream.writable) return;
+    if (this.#stream.writableCorked === 0) {
+      this.#stream.cork();
+      setImmediate(() => this.#stream.uncork());
     }
-    for (const part of parts) this.#socket.write(part);
+    for (const part of parts) this.#stream.write(part);
+    if (this.backlog > LINK_UNREAD_MAX) this.close();
   }
 
   send(message: HostMessage, body?: Uint8Array): void {
@@ -91,15 +93,15 @@ export class HubConnection {
   end(reason: Extract<HostMessage, { type: "ERROR" }>): void {
     this.#reader.end();
     this.send(reason);
-    this.#socket.end();
-    setTimeout(() => this.#socket.destroy(), 1000).unref();
+    this.#stream.end();
+    setTimeout(() => this.#stream.destroy(), 1000).unref();
   }
 
   close(): void {
     clearInterval(this.#watch);
     this.#reader.end();
-    this.#socket.uncork(); // an answer may be the last thing that was said
-    this.#socket.destroy();
+    this.#stream.uncork(); // an answer may be the last thing that was said
+    this.#stream.destroy();
   }
 
   #receive(header: unknown, body: Uint8Array): void {

@@ -39,6 +39,11 @@ export class AgentWork {
     return (this.#first ?? this.#last) === "agent";
   }
 
+  /** What is in front does what an agent has typed: the shell's command, or the last line into what a person started. */
+  get isInFront(): boolean {
+    return this.isCommand || this.#last === "agent";
+  }
+
   /** When an agent had control, or the shell still ran a command of one that had lost it. */
   get times(): readonly Period[] {
     const present = this.#since === undefined ? [] : [{ from: this.#since }];

@@ -18,11 +18,20 @@ export type BlockBegin = {
   readonly began_at: number;
 };
 
+/** Each is called once, when the block is over. */
+export type BlockEnd = {
+  /** Before anybody knows. */
+  readonly onEnd?: () => void;
+  readonly cleanUp: () => void;
+};
+
 export type BlockTrackerOptions = {
   readonly frames: Frames;
   readonly prompts: Prompts;
   /** The second factor: the shell is blocked at its prompt now. */
   readonly atPrompt: () => boolean;
+  /** It has read what was typed, and waits anew since. */
+  readonly hasTakenInput: () => boolean;
   /** Bytes that came from the terminal. */
   readonly received: () => number;
   readonly shellCwd: () => string | undefined;
@@ -38,6 +47,7 @@ export class BlockTracker {
   readonly #blocks = new ShellBlocks();
   readonly #waiting = new Set<() => void>();
   #begun: PromiseWithResolvers<BlockBegin> | undefined;
+  #onEnd: (() => void) | undefined;
   #cleanUp: (() => void) | undefined;
   /** The block that is told of, and up to where. */
   #open: { readonly blockId: string; readonly cursor: number } | undefined;
@@ -87,21 +97,27 @@ export class BlockTracker {
     return this.#blocks.nextSeq;
   }
 
-  /** Resolves when the block has begun. `cleanUp` is called once, when it is over. */
-  submit(run: BlockRun, cleanUp: () => void): Promise<BlockBegin> {
+  /** Resolves when the block has begun. */
+  submit(run: BlockRun, { onEnd, cleanUp }: BlockEnd): Promise<BlockBegin> {
     this.#isCut = false;
     const begun = Promise.withResolvers<BlockBegin>();
     this.#begun = begun;
+    this.#onEnd = onEnd;
     this.#cleanUp = cleanUp;
     this.#tell(this.#blocks.submit(run, this.#place()));
-    const late = setTimeout(() => this.#begun === begun && this.#tell(this.#blocks.overdue()), BEGIN_MS);
+    const late = setTimeout(() => this.#begun === begun && this.#overdue(), BEGIN_MS);
     return begun.promise.finally(() => clearTimeout(late));
   }
 
-  touch(bytes: Uint8Array): void {
+  /** `isLineRead`: nobody gets any of it before its line is ended. */
+  touch(bytes: Uint8Array, { isLineRead }: { readonly isLineRead: boolean }): void {
     this.#isAwaited = true;
     this.#isCut ||= bytes.some((byte) => CUTS.has(byte));
-    this.#blocks.touch(bytes.some((byte) => LINE_ENDS.has(byte)));
+    const last = bytes.at(-1);
+    this.#blocks.touch({
+      entered: bytes.some((byte) => LINE_ENDS.has(byte)),
+      isHalf: isLineRead && last !== undefined && !LINE_ENDS.has(last) && !CUTS.has(last),
+    });
   }
 
   cancel(): void {
@@ -117,8 +133,7 @@ export class BlockTracker {
   mark(mark: Mark): void {
     if (mark.kind === "command_done" || mark.kind === "prompt_start") this.#endsTold += 1;
     this.#tell(this.#blocks.mark(mark, this.#place()));
-    if (!this.#blocks.awaitsKernel || this.#asking !== undefined) return;
-    this.#asking = setImmediate(() => this.#ask(0));
+    this.#askSoon();
   }
 
   /** Bytes of the block came. */
@@ -135,6 +150,7 @@ export class BlockTracker {
 
   /** The kernel says so, asked by somebody else; it counts if the marks say so too. */
   confirm(): void {
+    if (this.#blocks.isUnbegun && !this.#options.hasTakenInput()) return;
     this.#tell(this.#blocks.confirm(this.#place()));
   }
 
@@ -169,6 +185,16 @@ export class BlockTracker {
     return refusal === undefined || refusal === "half_line" || refusal === "gone";
   }
 
+  #overdue(): void {
+    this.#tell(this.#blocks.overdue());
+    this.#askSoon();
+  }
+
+  #askSoon(): void {
+    if (!this.#blocks.awaitsKernel || this.#asking !== undefined) return;
+    this.#asking = setImmediate(() => this.#ask(0));
+  }
+
   /**
    * The shell blocks a moment after it has shown its prompt: asked again at once, then in small steps. Its answer is
    * about now, so what it wrote up to now is read first: the mark that raised the question may be an old one.
@@ -176,7 +202,9 @@ export class BlockTracker {
   #ask(attempt: number, blocked?: { readonly received: number; readonly times: number }): void {
     this.#asking = undefined;
     if (!this.#blocks.awaitsKernel) return;
-    if (!this.#options.atPrompt()) return this.#askLater(attempt + 1);
+    const { isUnbegun } = this.#blocks;
+    const isThere = this.#options.atPrompt() && (!isUnbegun || this.#options.hasTakenInput());
+    if (!isThere) return this.#askLater(attempt + 1);
     const received = this.#options.received();
     const times = (blocked?.times ?? 0) + 1;
     // A background job that never stops printing must not keep the prompt from being told.
@@ -185,7 +213,7 @@ export class BlockTracker {
     const again = (): void => this.#ask(attempt, { received, times });
     // A mark of the prompt itself is told within a moment. After an older one, what the shell wrote since may still be
     // on its way through the kernel.
-    this.#asking = attempt < ASK_SOON ? setImmediate(again) : setTimeout(again, KERNEL_MS);
+    this.#asking = attempt < ASK_SOON && !isUnbegun ? setImmediate(again) : setTimeout(again, KERNEL_MS);
   }
 
   #askLater(attempt: number): void {
@@ -224,6 +252,8 @@ export class BlockTracker {
     this.#tellDelta(end.cursor);
     this.#open = undefined;
     this.#options.onRun(false, run.by);
+    this.#onEnd?.();
+    this.#onEnd = undefined;
     this.#event("agent_block_end", {
       blockId: run.blockId,
       seq: run.seq,

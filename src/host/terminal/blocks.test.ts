@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { closeServices, OpenedTerminal } from "../../../test/support/terminal.ts";
 
@@ -65,7 +67,8 @@ test("[PTY-23] a prompt follows the block's end and names it", async () => {
 test("[PTY-30] what a background job prints afterwards belongs to no block", async () => {
   const terminal = await OpenedTerminal.open();
 
-  const { end, output } = await terminal.block("(sleep 0.3; echo late) & echo now");
+  const { end, output } = await terminal.block("(until [ -e go ]; do sleep 0.02; done; echo late) & echo now");
+  writeFileSync(join(terminal.home, "go"), "");
   const late = await terminal.text("late", end["cursor"] as number);
 
   expect(output).toContain("now");

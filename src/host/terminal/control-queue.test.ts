@@ -32,9 +32,11 @@ test("[CTL-14] of an agent's paste that nobody has read, nothing arrives after a
 test("[CTL-17, CTL-22] nor after the lease is over", async () => {
   const { terminal, from, reads } = await deafProgram();
   const by = { kind: "person", id: ANN.id } as const;
-  const command = { type: "grant", by, agentId: "bot", leaseSeconds: 0.5, attend: true } as const;
-  await terminal.ask({ type: "CONTROL", command });
+  const grant = { type: "grant", by, agentId: "bot", leaseSeconds: 600, attend: true } as const;
+  await terminal.ask({ type: "CONTROL", command: grant });
   await terminal.send(PASTE);
+  const renew = { type: "renew", by: { kind: "agent", id: "bot" }, leaseSeconds: 0.2 } as const;
+  await terminal.ask({ type: "CONTROL", command: renew });
 
   await terminal.event("control_handoff", ({ reason }) => reason === "lease_expired");
   await reads();

@@ -1,40 +1,64 @@
 /**
  * Ways to end what runs: politely first, firmly at last, each step told, and done only when the shell's prompt or the
- * end is seen. Rules PTY-41..PTY-44 in docs/spec/terminal.md.
+ * end is seen. Rules PTY-41..PTY-44 in docs/spec/terminal.md, CTL-41 in docs/spec/control.md.
  */
 import type { Actor } from "../../domain/actor.ts";
+import { AppError } from "../../protocol/errors.ts";
 import { readStat } from "./probe/processes.ts";
-import type { ProcessTree } from "./process-tree.ts";
+import { endOf, survivorsOf } from "./survivors.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Ends the command that runs; the shell stays, or is replaced as the last resort. */
-export async function endRun(terminal: Terminal, by: Actor): Promise<void> {
+/**
+ * Ends the command that runs; the shell stays, or is replaced as the last resort. It takes seconds, so that an agent is
+ * judged again before each step: what a person took control to save must not be killed by a call from before.
+ */
+export async function endRun(terminal: Terminal, by: Actor, recheck: () => void): Promise<void> {
+  // A person who has given control away meanwhile would take it back by being judged.
+  const mayGoOn = by.kind === "agent" ? () => refuseIfLost(recheck) : () => undefined;
   if (await terminal.blocks.seenWithin(0)) return;
+  mayGoOn();
   terminal.blocks.cancel();
   for (const { step, waitMs, act } of await stepsFor(terminal, by)) {
+    mayGoOn();
     if (!act()) continue;
     terminal.frames.event("log_line", { event: "end_session", step }, by);
     // oxlint-disable-next-line no-await-in-loop -- each step has its chance
     if (await terminal.blocks.seenWithin(waitMs)) return;
   }
+  mayGoOn();
   terminal.frames.event("log_line", { event: "end_session", step: "respawn" }, by);
   await terminal.respawn(by);
 }
 
 /** Ends the session itself with everything that it started; its last frame comes when that is done. */
-export async function terminate(terminal: Terminal): Promise<void> {
-  const { shell } = terminal;
-  const killed = killTree(shell.tree);
-  shell.cancelInput();
-  terminal.endsAfter("terminated", killed);
+export async function terminate(terminal: Terminal, reason = "terminated"): Promise<void> {
+  const killed = killTree(terminal);
+  terminal.shell.cancelInput();
+  terminal.endsAfter(reason, killed);
   await terminal.ended;
 }
 
-async function killTree(tree: ProcessTree): Promise<void> {
+async function killTree({ shell, frames }: Terminal): Promise<void> {
+  const { tree } = shell;
   for (const signal of ["SIGHUP", "SIGTERM", "SIGKILL"] as const) {
     tree.signal(signal);
     // oxlint-disable-next-line no-await-in-loop -- each signal has its chance
-    if (await tree.goneWithin(TERMINATE_STEP_MS)) return;
+    if (await tree.goneWithin(TERMINATE_STEP_MS)) return shell.wakeKeepers();
+  }
+  await endOf(shell, tree);
+  const survivors = survivorsOf(tree).slice(0, SURVIVORS_TOLD);
+  if (survivors.length > 0)
+    frames.event("log_line", { event: "survivors", survivors: survivors.map((it) => ({ ...it })) });
+}
+
+/** It was let in: that it may not go on is a loss, unless it has control anew. */
+function refuseIfLost(recheck: () => void): void {
+  try {
+    recheck();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code === "stopped" || error.code === "stale_epoch") throw error;
+    const { reason, ...rest } = error.details;
+    throw new AppError("revoked", { ...rest, control_reason: reason }, { cause: error });
   }
 }
 
@@ -71,6 +95,7 @@ const CTRL_D = Uint8Array.of(4);
 const POLITE_MS = 1_000;
 const FIRM_MS = 1_000;
 const TERMINATE_STEP_MS = 500;
+const SURVIVORS_TOLD = 100;
 const POLITE_KINDS: ReadonlySet<string> = new Set(["line", "line_editor", "shell"]);
 const SHELLS: ReadonlySet<string> = new Set(["bash", "zsh", "fish", "dash", "sh", "ksh", "tcsh", "ash"]);
 const REPLS: ReadonlySet<string> = new Set(

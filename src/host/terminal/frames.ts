@@ -47,7 +47,7 @@ export class Frames {
     return frame.order;
   }
 
-  exit(reason: string, exit: PtyExit): void {
+  exit(reason: string, exit: PtyExit & { readonly plain?: boolean }): void {
     if (this.#ended) return;
     this.flush();
     this.#ended = true;

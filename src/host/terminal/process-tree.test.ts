@@ -12,7 +12,7 @@ test("[PTY-44] a process that begins a session of its own after it was seen is s
   ]);
   onTestFinished(() => void child.kill("SIGKILL"));
   await once(child.stdout, "data");
-  const tree = new ProcessTree(child.pid);
+  const tree = new ProcessTree([child.pid!]);
   child.stdin.write("\n");
   expect(String(await once(child.stdout, "data"))).toBe("moved");
 

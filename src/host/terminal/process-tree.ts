@@ -10,9 +10,8 @@ export class ProcessTree {
   /** By number: when it began. Its session would not do: a shell has another one a moment after it was forked. */
   readonly #began = new Map<number, number>();
 
-  /** Without a root there is nothing: its number may be somebody else's by now. */
-  constructor(root: number | undefined) {
-    if (root !== undefined) this.#add([root]);
+  constructor(roots: readonly number[]) {
+    this.#add(roots);
   }
 
   /** Processes that live; zombies are only their parents' business. */

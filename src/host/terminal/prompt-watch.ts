@@ -2,7 +2,7 @@
  * Looks whether the program in front waits for input: after output or input has fallen quiet, never while nothing
  * changes. A look that was overtaken by the terminal says nothing. Rules PTY-36..PTY-39 in docs/spec/terminal.md.
  */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
 import type { Look } from "./probe/probe.ts";
 import type { Prompts } from "./prompts.ts";
 
@@ -19,12 +19,22 @@ export type PromptWatchOptions = {
   readonly onShell: (syscall: unknown) => "prompt" | "reading" | "starting";
 };
 
+/** Looks overtaken by the last of a question's own paint, or by another program's output, say nothing about it. */
+const STANDS_LOOKS = 5;
+/** A reader, or what relays the terminal to it, that was met between two waits is back in the next within a moment. */
+const BETWEEN_MS = [1, 5, 20, 50];
+const AGAIN_MS = [30, 150, 600];
+/** What was typed reaches its reader through the kernel's own queue of work: on a busy machine later than our silence. */
+const UNWOKEN_MS = 200;
+
 type Waiting = Extract<Look, { waiting: true }>;
 
 export class PromptWatch {
   readonly #options: PromptWatchOptions;
   #looking = false;
   #found = false;
+  /** The wait that was seen last, and how often something had gone in by then. */
+  #lastWait: { readonly pid: number; readonly switches: number; readonly inputs: number } | undefined;
 
   constructor(options: PromptWatchOptions) {
     this.#options = options;
@@ -35,10 +45,10 @@ export class PromptWatch {
     this.#found = false;
   }
 
-  quiet(): void {
+  quiet(ms: number): void {
     if (this.#found || this.#looking) return;
     this.#looking = true;
-    void this.#look().finally(() => {
+    void this.#look(ms).finally(() => {
       this.#looking = false;
     });
   }
@@ -49,13 +59,33 @@ export class PromptWatch {
     const { present } = prompts;
     if (present?.promptId !== promptId) return false;
     if (present.shell) return atKnownPrompt();
-    const before = activity();
-    const look = await this.#see();
-    if (look?.waiting !== true || activity() !== before) return false;
-    return prompts.present?.promptId === promptId && this.#keyOf(look) === present.key;
+    const betweenMs = [...BETWEEN_MS];
+    for (let overtaken = 0; overtaken < STANDS_LOOKS;) {
+      const before = activity();
+      const look = await this.#see();
+      if (prompts.present?.promptId !== promptId) return false;
+      if (activity() !== before) overtaken += 1;
+      else if (look?.waiting === true && this.#keyOf(look) === present.key) {
+        this.#noteWait(look);
+        return true;
+      } else if (look?.waiting !== true && betweenMs.length > 0) await pause(betweenMs.shift());
+      else {
+        if (look !== undefined) this.#tell(look);
+        return this.#refused();
+      }
+    }
+    prompts.over();
+    return this.#refused();
   }
 
-  async #look(): Promise<void> {
+  /** What is said to be gone must be told anew if it waits: who was refused waits for the next one, and nothing else may happen. */
+  #refused(): false {
+    this.#found = false;
+    for (const ms of AGAIN_MS) setTimeout(() => this.quiet(ms), ms).unref();
+    return false;
+  }
+
+  async #look(quietMs: number): Promise<void> {
     const { atKnownPrompt, activity } = this.#options;
     if (atKnownPrompt()) {
       this.#found = true;
@@ -65,7 +95,15 @@ export class PromptWatch {
     const seen = await this.#see();
     // The next quiet point looks again.
     if (seen === undefined || activity() !== before) return;
+    if (quietMs < UNWOKEN_MS && seen.waiting && this.#hasNotWoken(seen)) return;
     this.#tell(seen);
+  }
+
+  /** The very wait from before the last input: its reader has yet to wake for it, and asks nothing new. */
+  #hasNotWoken({ pid, switches }: Waiting): boolean {
+    const last = this.#lastWait;
+    if (last === undefined || switches === 0) return false;
+    return last.pid === pid && last.switches === switches && last.inputs !== this.#options.place().inputs;
   }
 
   /** Output that came before the answer may lie unread: the loop polls once before the answer is believed. */
@@ -79,15 +117,20 @@ export class PromptWatch {
     const { prompts, onShell } = this.#options;
     this.#found = look.waiting;
     if (!look.waiting) {
-      if (look.confidence !== "low") prompts.over();
+      if (look.confidence !== "low") prompts.gone();
       return;
     }
     const shell = look.kind === "shell" ? onShell(look.evidence["syscall"]) : "reading";
     if (shell === "starting") this.#found = false;
     if (shell !== "reading") return;
+    this.#noteWait(look);
     const { program, pid, confidence, evidence } = look;
     const kind = look.kind === "shell" ? "line_editor" : look.kind;
     prompts.tell(this.#keyOf(look), { kind, program, pid, confidence, evidence });
+  }
+
+  #noteWait({ pid, switches }: Waiting): void {
+    this.#lastWait = { pid, switches, inputs: this.#options.place().inputs };
   }
 
   /** A reader blocked in `read` counts its waits; one that polls wakes for other reasons too. */

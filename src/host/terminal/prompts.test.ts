@@ -1,9 +1,14 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import type { JsonObject } from "../../domain/event.ts";
 import { ANN, closeServices, OpenedTerminal } from "../../../test/support/terminal.ts";
 
 afterAll(closeServices);
+
+/** Far more than a terminal holds. */
+const MUCH = `${"x".repeat(63)}\n`.repeat(2 ** 14);
 
 function promptIdOf({ payload }: { readonly payload: JsonObject }): string {
   return payload["promptId"] as string;
@@ -38,10 +43,24 @@ test("[PTY-37] two password prompts in a row are two instances, each told once",
   expect(terminal.events("prompt").filter(({ payload }) => payload["kind"] === "password")).toHaveLength(2);
 });
 
+test("[PTY-36] a program that waits for more of what was typed asks nobody; once it has all, it does", async () => {
+  const terminal = await OpenedTerminal.open();
+  const isAsked = (payload: JsonObject): boolean => payload["kind"] !== "shell";
+  await terminal.run(`stty -echo -icanon; head -c ${MUCH.length + 1} | tail -c 1`);
+  const first = await terminal.event("prompt", isAsked);
+
+  await terminal.send(MUCH, { by: ANN });
+  const asked = await terminal.event("prompt", isAsked, first.order);
+  await terminal.send("!\n", { by: ANN, if_prompt: promptIdOf(asked) });
+
+  await terminal.text("!");
+  expect(terminal.events("prompt").filter(({ payload }) => isAsked(payload))).toHaveLength(2);
+});
+
 test("[PTY-38] text that looks like a question is none while nobody reads", async () => {
   const terminal = await OpenedTerminal.open();
 
-  await terminal.run("printf '[sudo] password for x: '; sleep 1.2");
+  await terminal.run("printf '[sudo] password for x: '; sleep 1000");
   await terminal.event("quiet", (payload) => payload["ms"] === 1_000);
 
   expect(terminal.events("prompt").filter(({ payload }) => payload["kind"] !== "shell")).toEqual([]);
@@ -70,8 +89,11 @@ test.each([
 
 test("[PTY-39] an answer bound to a prompt that is over does not go in", async () => {
   const terminal = await OpenedTerminal.open();
-  await terminal.run("read -t 0.5 a; sleep 60");
+  await terminal.run("bash -c 'echo $$ > pid; read a'; sleep 60");
   const asked = await terminal.event("prompt", (payload) => payload["kind"] === "line");
+  const pid = Number(readFileSync(join(terminal.home, "pid"), "utf8"));
+  process.kill(pid, "SIGKILL");
+  await eventually(() => expect(existsSync(`/proc/${pid}`)).toBe(false));
   await eventually(async () => {
     const { fields } = await terminal.ask({ type: "STATUS" });
     expect(fields["mode"]).toBe("block_running");

@@ -10,6 +10,10 @@ export type PromptInstance = {
   /** Differs for every question, also where two look the same. */
   readonly key: string;
   readonly shell: boolean;
+  /** A line is awaited, and nothing of it is typed. */
+  readonly isEmptyLine: boolean;
+  /** By the terminal's modes: a whole line is read at once, or each key as it comes. */
+  readonly waitsFor: "line" | "key";
 };
 
 export type PromptsOptions = {
@@ -37,12 +41,23 @@ export class Prompts {
     barrier();
     frames.flush();
     const promptId = `${sessionId}.${frames.order + 1}`;
-    this.#present = { promptId, key, shell: payload["kind"] === "shell" };
+    const { kind } = payload;
+    const isEmptyLine = kind === "line" || kind === "line_editor" || kind === "shell";
+    const waitsFor = kind === "line" || kind === "password" ? "line" : "key";
+    this.#present = { promptId, key, shell: kind === "shell", isEmptyLine, waitsFor };
     frames.event("prompt", { ...payload, promptId });
   }
 
-  /** Answered, or nobody waits any more. */
+  /** Answered: what went in is told by itself. */
   over(): void {
     this.#present = undefined;
+  }
+
+  /** Nobody waits any more though nothing went in: its reader gave up, or was ended. */
+  gone(): void {
+    const gone = this.#present;
+    this.#present = undefined;
+    if (gone === undefined || gone.shell) return;
+    this.#options.frames.event("prompt_decision", { promptId: gone.promptId, status: "gone" });
   }
 }

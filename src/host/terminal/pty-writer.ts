@@ -11,6 +11,7 @@ type Piece = { readonly bytes: Uint8Array; readonly covered: (() => boolean) | u
 
 export class PtyWriter {
   readonly #device: WriterDevice;
+  readonly #onCaughtUp: () => void;
   #queue: Piece[] = [];
   #offset = 0;
   #waiting = 0;
@@ -18,8 +19,10 @@ export class PtyWriter {
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
 
-  constructor(device: WriterDevice) {
+  /** `onCaughtUp`: nothing waits any more of what did. */
+  constructor(device: WriterDevice, onCaughtUp: () => void = () => undefined) {
     this.#device = device;
+    this.#onCaughtUp = onCaughtUp;
   }
 
   /** Bytes that the terminal has not taken yet. */
@@ -51,7 +54,15 @@ export class PtyWriter {
     this.#offset = 0;
     this.#waiting = 0;
     this.#delayMs = FIRST_DELAY_MS;
+    if (dropped > 0) this.#onCaughtUp();
     return dropped;
+  }
+
+  #goOn(): void {
+    this.#timer = undefined;
+    this.#immediate = undefined;
+    this.#pump();
+    if (this.#queue.length === 0) this.#onCaughtUp();
   }
 
   #pump(): void {
@@ -68,10 +79,7 @@ export class PtyWriter {
       this.#advance(head, taken);
     }
     // Other sessions and our own reader get their turn: the echo of a paste must not fill the terminal.
-    this.#immediate = setImmediate(() => {
-      this.#immediate = undefined;
-      this.#pump();
-    });
+    this.#immediate = setImmediate(() => this.#goOn());
   }
 
   #attempt(bytes: Uint8Array): number | "full" | "gone" {
@@ -107,10 +115,7 @@ export class PtyWriter {
   }
 
   #later(): void {
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#pump();
-    }, this.#delayMs);
+    this.#timer = setTimeout(() => this.#goOn(), this.#delayMs);
     this.#delayMs = Math.min(this.#delayMs * 2, LAST_DELAY_MS);
   }
 }

@@ -38,6 +38,7 @@ export class Pty {
   readonly #ours: Disposable;
   #exit: PtyExit | undefined;
   #ended = false;
+  #told = false;
   #paused = false;
   #closing: NodeJS.Timeout | undefined;
 
@@ -94,15 +95,29 @@ export class Pty {
     this.#closeWhenQuiet();
   }
 
-  /** Ends the reading without waiting for whoever still holds the slave. */
+  /**
+   * Ends the reading without waiting for whoever still holds the slave: the kernel tells its session and the job in front
+   * that the terminal is gone, whoever they run as. What lies in its queue is taken first, for nobody could read it later.
+   */
   close(): void {
+    this.#take();
     this.#stream.destroy();
+  }
+
+  /** The program can't be ended and is waited for no longer: its end is told without how it was. */
+  leave(): void {
+    this.#exit ??= {};
+    this.#masterEnded();
+    this.#finish();
   }
 
   /** Takes what was written and lies in the kernel's queue, which no poll shows: a read that finds nothing has emptied it. */
   readNow(): void {
-    if (!this.open || this.#paused) return;
-    const count = this.#readMore(0);
+    if (!this.#paused) this.#take();
+  }
+
+  #take(): void {
+    const count = this.open ? this.#readMore(0) : 0;
     if (count > 0) this.#read(count);
   }
 
@@ -127,7 +142,7 @@ export class Pty {
 
   #waited(code: number, signal: number): void {
     const name = signal === 0 ? undefined : SIGNAL_NAMES.get(signal);
-    this.#exit = name === undefined ? { exitCode: code } : { signal: name };
+    this.#exit ??= name === undefined ? { exitCode: code } : { signal: name };
     this.#closeWhenQuiet();
     this.#finish();
   }
@@ -148,7 +163,8 @@ export class Pty {
   }
 
   #finish(): void {
-    if (!this.#ended || this.#exit === undefined) return;
+    if (!this.#ended || this.#exit === undefined || this.#told) return;
+    this.#told = true;
     this.#ours[Symbol.dispose]();
     this.#listener.exit(this.#exit);
   }

@@ -45,6 +45,12 @@ export async function giveTo({ uid, gid }: SessionAccount, directory: string): P
   await lchown(directory, uid, gid);
 }
 
+/** What is in it they can read and not change. */
+export async function lendTo({ gid }: SessionAccount, directory: string): Promise<void> {
+  await lchown(directory, 0, gid);
+  await chmod(directory, 0o710);
+}
+
 function refused(detail: string): AppError {
   return new AppError("invalid_request", { detail });
 }

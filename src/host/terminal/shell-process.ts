@@ -4,13 +4,16 @@
  */
 import { randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
+import { setTimeout as later } from "node:timers/promises";
 import type { Size } from "../../domain/session-frame.ts";
+import type { CommandForm } from "../../domain/session.ts";
+import { CommandPipes, prepareCommand } from "./command/command-launch.ts";
 import { launched, type Launching } from "./launcher.ts";
 import { blockedCallOfMain } from "./probe/blocked.ts";
-import { ignoresSignal, tracerOf, voluntarySwitches } from "./probe/processes.ts";
+import { childrenFinder, ignoresSignal, tracerOf, voluntarySwitches } from "./probe/processes.ts";
 import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
 import type { TtyModes } from "./probe/tty.ts";
 import {
@@ -26,11 +29,13 @@ import { ProcessTree } from "./process-tree.ts";
 import { PtyWriter } from "./pty-writer.ts";
 import type { Pty, PtyExit, PtyListener } from "./pty.ts";
 import { sendSignal } from "./send-signal.ts";
+import { removeDirectory } from "./shared-files.ts";
 import { type StartedPty, startOnPty } from "./started-pty.ts";
 import type { Tracking } from "./stop-order.ts";
 import type { ShellFamily, ShellLaunch } from "./shells/shell.ts";
 import { takeBeginning } from "./shells/inquiry.ts";
 import { prepareShell } from "./shells/shell.ts";
+import { commandsOf } from "./shells/submission.ts";
 
 export type ShellOptions = {
   readonly shell: string;
@@ -43,60 +48,102 @@ export type ShellOptions = {
   readonly onNonce: (nonce: string) => void;
   /** Default: the best that this machine has, without a guard. */
   readonly launcher?: Launching | undefined;
+  /** Not a shell: what waits for one command and becomes it. */
+  readonly command?: CommandForm | undefined;
+};
+
+export type ShellListener = PtyListener & {
+  /** The terminal has taken the last of what had to wait. */
+  readonly caughtUp?: (() => void) | undefined;
 };
 
 export class ShellProcess {
   readonly pid: number;
   readonly family: ShellFamily;
   readonly directory: string;
+  /** As it was started. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Somebody still looks at its files: its end isn't told before. */
+  inUse: Promise<void> | undefined;
   /** Resolves after the last byte and `listener.exit`. */
   readonly exited: Promise<PtyExit>;
   /** Paths that its guard should close and could not. */
   readonly left: readonly string[];
   readonly #pty: Pty;
   readonly #writer: PtyWriter;
-  readonly #commandLine: string;
+  /** Of what waits for a command. */
+  readonly pipes: CommandPipes | undefined;
+  #commandLine: string;
   readonly #tracking: () => Tracking;
+  readonly #keepers: readonly number[];
   /** As the terminal was when it began. */
   readonly #settings: Uint8Array | undefined;
   #gone = false;
+  /** How often it had gone to wait when the last input went in. */
+  #waitsAtInput: number | undefined;
   #beginning: { readonly at: number; readonly state: string | undefined } | undefined;
   readonly #startedAt = Date.now();
 
-  private constructor(launch: ShellLaunch, directory: string, started: StartedPty) {
+  private constructor(
+    launch: ShellLaunch,
+    started: StartedPty,
+    { directory, pipes, caughtUp }: Pick<ShellProcess, "directory" | "pipes"> & Pick<ShellListener, "caughtUp">,
+  ) {
     const exited = Promise.withResolvers<PtyExit>();
     this.exited = exited.promise;
     this.family = launch.family;
     this.directory = directory;
+    this.pipes = pipes;
+    this.env = launch.env;
     this.#tracking = started.tracking;
+    this.#keepers = started.keepers;
     this.left = started.left;
     this.#commandLine = [launch.file, ...launch.args, ""].join("\0");
     this.#pty = started.pty;
     this.pid = started.pid;
-    this.#writer = new PtyWriter(this.#pty);
+    this.#writer = new PtyWriter(this.#pty, caughtUp);
     this.#settings = readSettings(this.#pty.fd);
     started.whenEnded((exit) => {
       this.#gone = true;
       this.#writer.cancel();
+      pipes?.[Symbol.dispose]();
       exited.resolve(exit);
-      void rm(directory, { recursive: true, force: true });
+      void Promise.resolve(this.inUse).then(() => removeShell(directory));
     });
   }
 
-  static async start(options: ShellOptions, listener: PtyListener): Promise<ShellProcess> {
+  static async start(options: ShellOptions, listener: ShellListener): Promise<ShellProcess> {
     await mkdir(options.directory, { recursive: true, mode: 0o700 });
     const directory = await mkdtemp(join(options.directory, "shell-"));
     const nonce = randomBytes(16).toString("hex");
-    const { shell, env, cwd, size } = options;
-    const launch = await prepareShell({ shell, directory, nonce, env });
-    const program = await launched(launch, { directory, cwd }, options.launcher);
-    options.onNonce(nonce);
+    const { shell, env, cwd, size, command } = options;
+    const pipes = command === undefined ? undefined : new CommandPipes(directory, command);
     try {
-      return new ShellProcess(launch, directory, await startOnPty(program, { cwd, size }, listener));
+      const launch =
+        command === undefined
+          ? await prepareShell({ shell, directory, nonce, env })
+          : await prepareCommand(command, { directory, env });
+      const program = await launched(launch, { directory, cwd }, options.launcher);
+      options.onNonce(nonce);
+      const started = await startOnPty(program, { cwd, size }, listener);
+      return new ShellProcess(launch, started, { directory, pipes, caughtUp: listener.caughtUp });
     } catch (error) {
-      await rm(directory, { recursive: true, force: true });
+      pipes?.[Symbol.dispose]();
+      await removeShell(directory);
       throw error;
     }
+  }
+
+  /** Resolves when its program runs or is gone, or when that takes too long. */
+  async whenItself(): Promise<void> {
+    const end = performance.now() + BEGINNING_MS;
+    while (!this.isItself && !this.#gone && performance.now() < end) await later(1);
+  }
+
+  /** What waited for a command is given one. */
+  become(words: readonly string[]): void {
+    this.#commandLine = [...words, ""].join("\0");
+    this.pipes?.go();
   }
 
   /** At each prompt; the first is where it began. What it told then is taken at once: later others could change it. */
@@ -130,6 +177,16 @@ export class ShellProcess {
     return this.#tracking();
   }
 
+  /** Our own processes above it: what it starts and leaves is below it or is a child of theirs. */
+  get keepers(): readonly number[] {
+    return this.#gone ? [] : this.#keepers;
+  }
+
+  /** One that was stopped by what runs below it could not tell the shell's end. */
+  wakeKeepers(): void {
+    for (const pid of this.keepers) sendSignal(pid, "SIGCONT");
+  }
+
   get atPrompt(): boolean {
     return this.open && shellAtPrompt({ fd: this.fd, shellPid: this.pid });
   }
@@ -137,6 +194,22 @@ export class ShellProcess {
   /** Nothing typed lies unread: what the shell waits for is still to come. */
   get hasReadAll(): boolean {
     return this.waiting === 0 && (unreadInput(this.#pty.slavePath) ?? 0) === 0;
+  }
+
+  /** To be called when input goes in. */
+  inputComes(): void {
+    this.#waitsAtInput = this.waits;
+  }
+
+  /** Whether somebody who has seen it wait so often has seen it wait since the last input. */
+  isNewWait(waits: number | undefined): boolean {
+    return waits !== this.#waitsAtInput;
+  }
+
+  /** It has read what was typed; where its waits can be counted, it has waited anew since. */
+  get hasTakenInput(): boolean {
+    const { waits } = this;
+    return this.hasReadAll && (waits === undefined || this.isNewWait(waits));
   }
 
   /** How often it has gone to wait; undefined where that can't be read. */
@@ -238,9 +311,22 @@ export class ShellProcess {
     if (!this.#gone) sendSignal(this.pid, signal);
   }
 
+  /** The kernel tells it so, and what runs in front of it, whoever they run as. */
+  hangUp(): void {
+    this.#pty.close();
+  }
+
+  /** It can't be ended: its end is told all the same. */
+  leave(): void {
+    this.#pty.leave();
+  }
+
   /** Itself and everything that it has started. */
   get tree(): ProcessTree {
-    return new ProcessTree(this.#gone ? undefined : this.pid);
+    // When it is gone its number may be somebody else's.
+    if (this.#gone) return new ProcessTree([]);
+    const own = new Set([this.pid, ...this.#keepers]);
+    return new ProcessTree([this.pid, ...this.#keepers.flatMap(childrenFinder()).filter((it) => !own.has(it))]);
   }
 
   /** To the job in front; false when that is the shell itself. */
@@ -250,4 +336,10 @@ export class ShellProcess {
     sendSignal(-group, signal);
     return true;
   }
+}
+
+const BEGINNING_MS = 10_000;
+
+async function removeShell(directory: string): Promise<void> {
+  await Promise.all([removeDirectory(directory), removeDirectory(commandsOf(directory))]);
 }

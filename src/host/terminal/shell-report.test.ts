@@ -155,9 +155,13 @@ test("[GRD-29] a shell that a debugger holds isn't asked", async () => {
   const live = await LiveTerminal.open();
   const gdb = spawn("gdb", ["-q", "-nx", "-p", String(live.terminal.shell.pid)], { stdio: "pipe" });
   onTestFinished(() => void gdb.kill("SIGKILL"));
+  let told = "";
+  gdb.stdout.on("data", (chunk: Buffer) => (told += chunk.toString()));
   await eventually(() => expect(live.terminal.shell.isTraced).toBe(true), 20_000);
 
   expect(await reportOf(live)).toMatchObject({ trusted: false, reason: "traced" });
+  // Killed before it has taken note of the shell's stop, it would leave it stopped.
+  await eventually(() => expect(told).toContain("(gdb)"), 20_000);
   gdb.kill("SIGKILL");
 
   await eventually(async () => expect(await reportOf(live)).toMatchObject({ trusted: true, changes: [] }));

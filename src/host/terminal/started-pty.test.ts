@@ -13,15 +13,17 @@ function listening(): PtyListener & { readonly heard: string[] } {
 
 function launched(script: string): Launched {
   const program = { file: "/bin/sh", args: ["-c", script], env: { PATH: "/usr/bin:/bin" } };
-  return { ...program, tracking: () => "pid_namespace", tellsPid: true };
+  return { ...program, tracking: () => "pid_namespace", keeper: { failed: "The guard could not be built" } };
 }
 
 test("[GRD-17] who runs is told by the first line, and nobody else sees it", async () => {
   const listener = listening();
 
-  const { pid } = await startOnPty(launched("printf '12\\nfirst'; exit 3"), PLACE, listener);
+  const { pid, pty, keepers } = await startOnPty(launched("printf '12 34\\nfirst'; exit 3"), PLACE, listener);
 
-  expect(pid).toBe(12);
+  expect({ pid, keepers }).toEqual({ pid: 12, keepers: [pty.pid, 34] });
+  // Whoever is told that it runs has to come first.
+  expect(listener.heard).toEqual([]);
   await eventually(() => expect(listener.heard).toEqual(["first", "exit"]));
 });
 

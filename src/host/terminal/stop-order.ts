@@ -12,7 +12,7 @@ export type Tracking = "pid_namespace" | "subreaper" | "best_effort";
 export type StopOrder = {
   /** When an agent held control, or the shell still ran a command of one. */
   readonly agentTimes: readonly Period[];
-  /** An agent held control when it was stopped, or the shell runs its command: the job in front is its. */
+  /** An agent held control when it was stopped, or what is in front does what it typed: the job in front is its. */
   readonly drivesForeground: boolean;
   readonly scope: StopScope;
   /** What the gate dropped before. */

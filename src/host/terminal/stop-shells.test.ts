@@ -94,6 +94,17 @@ describe.each(SHELLS)("%s", (shell) => {
     expect(live.files).toEqual([]);
   });
 
+  test("[STP-13] the cursor stays where the killed program left it: no other screen is left that wasn't there", async () => {
+    const live = await LiveTerminal.open(shell);
+    live.type("sleep 1000\r");
+    await live.running("sleep");
+
+    await live.stop();
+
+    await live.answers();
+    expect(live.output).not.toContain("\u001B[?1049l");
+  });
+
   test("[STP-13] what a killed program set is gone: modes for the shell, the screen for viewers", async () => {
     const live = await LiveTerminal.open(shell);
     live.type("sh -c 'stty raw -echo; printf \"\\033[?1049h\\033[?1000h\\033[?25l\"; exec sleep 1000'\r");
@@ -198,7 +209,7 @@ test("[STP-10] the block that ran is told as canceled", async () => {
   const live = await LiveTerminal.open();
   const { blocks } = live.terminal;
   const run = { blockId: "1", seq: blocks.nextSeq, command: "sleep 1000" };
-  void blocks.submit(run, () => undefined);
+  void blocks.submit(run, { cleanUp: () => undefined });
   live.type("sleep 1000\r");
   await live.running("sleep");
 

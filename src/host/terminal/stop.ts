@@ -10,7 +10,8 @@ import { childrenFinder, groupMembers, isDead, type ProcessStat, readStat, stats
 import { reserve } from "./reserve.ts";
 import type { ShellProcess } from "./shell-process.ts";
 import type { StopOrder, StoppedProcess, StopReceipt } from "./stop-order.ts";
-import { type Survivor, Sweep } from "./sweep.ts";
+import type { Survivor } from "./survivors.ts";
+import { Sweep } from "./sweep.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** The gate is shut. Before this returns to its caller, nothing that was typed can be read and the kills are sent. */
@@ -92,7 +93,7 @@ class Stop {
     const { chooses, isShells } = this.#choice(atPrompt);
     if (isShells && obeys && !idle) {
       shell.signal("SIGINT");
-      blocks.touch(CTRL_C);
+      blocks.touch(CTRL_C, { isLineRead: false });
     }
     if (isShells && !isItself) this.#became.push({ pid: shell.pid, program: readStat(shell.pid)?.program ?? "" });
     const sweep = this.#sweep(chooses);
@@ -120,8 +121,8 @@ class Stop {
   }
 
   #sweep(chooses: (child: ProcessStat) => boolean): Sweep {
-    const { pid, tracking } = this.#shell;
-    const sweep = new Sweep({ shell: pid, chooses, complete: tracking !== "best_effort" });
+    const { pid, keepers, tracking } = this.#shell;
+    const sweep = new Sweep({ shell: pid, keepers, chooses, complete: tracking !== "best_effort" });
     this.#sweeps.push(sweep);
     return sweep;
   }

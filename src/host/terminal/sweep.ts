@@ -12,17 +12,19 @@ import {
   readStat,
   statsOf,
 } from "./probe/processes.ts";
-import type { StoppedProcess, SurvivorReason } from "./stop-order.ts";
+import { sendSignal } from "./send-signal.ts";
+import type { StoppedProcess } from "./stop-order.ts";
+import { reasonOf, type Survivor } from "./survivors.ts";
 
 export type SweepOptions = {
   readonly shell: number;
+  /** What started the shell and takes in what slips away from it: whatever else is a child of these counts as the shell's. */
+  readonly keepers?: readonly number[];
   /** Which of the shell's children are to go, with all below them. */
   readonly chooses: (child: ProcessStat) => boolean;
   /** Orphans are the shell's; else they are looked for among all processes of its session. */
   readonly complete: boolean;
 };
-
-export type Survivor = StoppedProcess & { readonly reason: SurvivorReason };
 
 type Killed = StoppedProcess & { readonly startedAt: number };
 
@@ -31,7 +33,6 @@ export class Sweep {
   /** Stopped, so that it stays where it is. */
   readonly #stopped = new Set<number>();
   readonly #killed = new Map<number, Killed>();
-  readonly #refused = new Set<number>();
   /** Has ended, and what it left has another parent. The number isn't given away: nobody who could ask for it runs. */
   readonly #dead = new Set<number>();
   /** Children of the shell that are not to go. */
@@ -65,7 +66,7 @@ export class Sweep {
     return [...this.#killed.values()].flatMap(({ pid, program, startedAt }) => {
       const stat = readStat(pid);
       if (stat?.startedAt !== startedAt || isDead(stat)) return [];
-      return [{ pid, program, reason: this.#refused.has(pid) ? "another_user" : reasonOf(stat) }];
+      return [{ pid, program, reason: reasonOf(stat) }];
     });
   }
 
@@ -91,8 +92,10 @@ export class Sweep {
 
   /** Whatever came to the shell after the first look was started since, or was below something that is gone. */
   #roots(childrenOf: (pid: number) => readonly number[]): number[] {
-    const { shell, chooses, complete } = this.#options;
-    const children = complete ? childrenOf(shell) : [...childrenOf(shell), ...straysOf(shell)];
+    const { shell, keepers = [], chooses, complete } = this.#options;
+    const own = new Set([shell, ...keepers]);
+    const found = [...own].flatMap(childrenOf).filter((pid) => !own.has(pid));
+    const children = complete ? found : [...found, ...straysOf(shell)];
     this.#spared ??= new Set(statsOf(children).flatMap((it) => (chooses(it) ? [] : [it.pid])));
     return children.filter((pid) => this.#spared?.has(pid) === false);
   }
@@ -103,7 +106,7 @@ export class Sweep {
     if (this.#killed.has(pid) && hasEnded(pid)) this.#dead.add(pid);
     if (this.#killed.has(pid) || this.#stopped.has(pid)) return false;
     this.#stopped.add(pid);
-    this.#send(pid, "SIGSTOP");
+    sendSignal(pid, "SIGSTOP");
     return true;
   }
 
@@ -112,25 +115,13 @@ export class Sweep {
     const stat = readStat(pid);
     if (stat === undefined || isDead(stat)) return void this.#dead.add(pid);
     this.#killed.set(pid, { pid, program: programOf(stat), startedAt: stat.startedAt });
-    this.#send(pid, "SIGKILL");
-  }
-
-  #send(pid: number, signal: NodeJS.Signals): void {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EPERM") this.#refused.add(pid);
-    }
+    sendSignal(pid, "SIGKILL");
   }
 }
 
 function hasEnded(pid: number): boolean {
   const stat = readStat(pid);
   return stat === undefined || isDead(stat);
-}
-
-function reasonOf({ state }: ProcessStat): SurvivorReason {
-  return state === "D" ? "uninterruptible" : "still_there";
 }
 
 /** Of the shell's session, but with a parent elsewhere. */

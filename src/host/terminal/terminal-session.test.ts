@@ -1,4 +1,6 @@
 import { readdirSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import * as live from "../../../test/support/live-terminal.ts";
@@ -6,6 +8,9 @@ import { ANN, BOT, closeServices, OpenedTerminal } from "../../../test/support/t
 import { terminate } from "./ending.ts";
 
 const { isAlive, LiveTerminal } = live;
+const by = { kind: "person", id: ANN.id } as const;
+const TAKE = { type: "take", by } as const;
+const GRANT = { type: "grant", by, agentId: BOT.id, leaseSeconds: 60, attend: true } as const;
 afterAll(closeServices);
 afterAll(live.closeServices);
 
@@ -149,7 +154,7 @@ test.each(["cat", "bash --norc", "python3 -q", "bc -q", "sqlite3"])("[PTY-42] %s
 });
 
 test.each([
-  { command: "echo here; sleep 1000", steps: ["ctrl_c"] },
+  { command: "sh -c 'echo here; exec sleep 1000'", steps: ["ctrl_c"] },
   { command: "bash -c 'trap \"\" INT; echo here; sleep 1000'", steps: ["ctrl_c", "sigterm"] },
   { command: "bash -c 'trap \"\" INT TERM; echo here; sleep 1000'", steps: ["ctrl_c", "sigterm", "sigkill"] },
 ])("[PTY-42] ending $command takes $steps, and the prompt is seen", async ({ command, steps }) => {
@@ -172,6 +177,71 @@ test("[PTY-43] a shell that nothing interrupts is replaced", async () => {
 
   expect((await terminal.finished(begun)).end).toMatchObject({ canceled: true });
   expect((await terminal.block("echo ready")).output).toBe("ready\r\n");
+});
+
+test("[CTL-41, CTL-33] an agent that loses control while it ends a program does no further step to it", async () => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run(
+    "bash -c 'trap \"\" INT; echo here; until [ -e go ]; do sleep 0.1; done; echo kept'",
+  );
+  await terminal.text("here\r\n", begun.cursor);
+  const ending = terminal.ask({ type: "END_RUN", by: BOT }).catch((error: unknown) => error);
+  await terminal.event("log_line", (payload) => payload["step"] === "ctrl_c");
+
+  await terminal.ask({ type: "CONTROL", command: TAKE });
+
+  expect(await ending).toMatchObject({ code: "revoked", details: { control_reason: "taken", holder: ANN } });
+  expect(terminal.events("log_line").map((frame) => frame.payload["step"])).toEqual(["ctrl_c"]);
+  await writeFile(join(terminal.home, "go"), "");
+  await terminal.text("kept\r\n", begun.cursor);
+});
+
+test("[CTL-41, CTL-23] nor when it has control anew, under another epoch", async () => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run("bash -c 'trap \"\" INT; echo here; sleep 1000'");
+  await terminal.text("here\r\n", begun.cursor);
+  const ending = terminal.ask({ type: "END_RUN", by: BOT }).catch((error: unknown) => error);
+  await terminal.event("log_line", (payload) => payload["step"] === "ctrl_c");
+
+  await terminal.ask({ type: "CONTROL", command: GRANT });
+
+  expect(await ending).toMatchObject({ code: "stale_epoch" });
+  expect(terminal.events("log_line").map((frame) => frame.payload["step"])).toEqual(["ctrl_c"]);
+});
+
+test("[CTL-41] what a person ends is ended, though they give control away meanwhile", async () => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run("bash -c 'trap \"\" INT; echo here; sleep 1000'");
+  await terminal.text("here\r\n", begun.cursor);
+  const ending = terminal.ask({ type: "END_RUN", by: ANN });
+  await terminal.event("log_line", (payload) => payload["step"] === "ctrl_c");
+
+  await terminal.ask({ type: "CONTROL", command: GRANT });
+
+  await ending;
+  expect(terminal.events("log_line").map((frame) => frame.payload["step"])).toEqual(["ctrl_c", "sigterm"]);
+  expect((await terminal.block("echo ready")).output).toBe("ready\r\n");
+});
+
+test("[CTL-32] each of two stops has a receipt of its own, though the first is told after the second began", async () => {
+  const terminal = await OpenedTerminal.open();
+  const begun = await terminal.run("echo here; sleep 1000");
+  await terminal.text("here\r\n", begun.cursor);
+  const stop = (scope: "agent" | "all") =>
+    terminal.ask({ type: "CONTROL", command: { type: "intent", by, intent: "STOP_NOW", scope } });
+
+  const [first, second] = await Promise.all([stop("agent"), stop("all")]);
+  const receipts = await eventually(() => {
+    expect(terminal.events("receipt")).toHaveLength(2);
+    return terminal.events("receipt").map(({ payload }) => [payload["kill_scope"], payload["stop_epoch"]]);
+  });
+
+  expect(new Map(receipts as [string, number][])).toEqual(
+    new Map([
+      ["agent", first.fields["epoch"]],
+      ["all", second.fields["epoch"]],
+    ]),
+  );
 });
 
 test("[PTY-44] terminate ends everything that the session started, then the session", async () => {

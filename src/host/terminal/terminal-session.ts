@@ -3,27 +3,28 @@
  * screen. Rules in docs/spec/terminal.md.
  */
 import { accessSync, constants, statSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import type { Refusal } from "../../domain/blocks.ts";
 import { keyBytes } from "../../domain/keys.ts";
 import type { JsonObject } from "../../domain/event.ts";
 import { redactText } from "../../domain/redaction/redact-text.ts";
 import type { SessionFrame } from "../../domain/session-frame.ts";
 import { AppError } from "../../protocol/errors.ts";
-import type { ControlChange } from "../../protocol/link.ts";
-import type { Begun } from "../gate.ts";
 import type { HostedSession, OpenSession, Reply, SessionRequest, StartMessage } from "../hosted-session.ts";
-import type { BlockBegin } from "./block-tracker.ts";
+import type { CommandForm } from "../../domain/session.ts";
+import { BlockRunner } from "./block-runner.ts";
+import { commandShell } from "./command/command-launch.ts";
+import { CommandRunner } from "./command/command-runner.ts";
+import { stopCommand } from "./command/command-stop.ts";
 import { endRun, terminate } from "./ending.ts";
 import type { Launching } from "./launcher.ts";
 import { loginEnvironment } from "./login-environment.ts";
 import type { Probe } from "./probe/probe.ts";
+import { executableOf, groupMembers } from "./probe/processes.ts";
 import type { Screens } from "./screen/screens.ts";
 import { accountOf, passableDirectory, type SessionAccount } from "./session-account.ts";
+import { removeDirectory } from "./shared-files.ts";
 import { shellReport } from "./shell-report.ts";
-import { submissionOf } from "./shells/shell.ts";
 import { stopNow } from "./stop.ts";
 import type { StopOrder } from "./stop-order.ts";
 import { Terminal } from "./terminal.ts";
@@ -47,21 +48,33 @@ export function openTerminal(services: TerminalServices): OpenSession {
 }
 
 type RunRequest = Extract<SessionRequest, { type: "RUN_BLOCK" }>;
+type CommandRequest = Extract<SessionRequest, { type: "RUN_COMMAND" }>;
+type PrepareRequest = Extract<SessionRequest, { type: "PREPARE" }>;
+type ControlRequest = Extract<SessionRequest, { type: "CONTROL" }>;
 type InputRequest = Extract<SessionRequest, { type: "SEND_INPUT" }>;
 
 class TerminalSession implements HostedSession {
   readonly sessionId: string;
   readonly #terminal: Terminal;
   readonly #shellName: string;
+  readonly #home: string | undefined;
+  readonly #runner: BlockRunner;
+  readonly #form: CommandForm | undefined;
+  readonly #command: CommandRunner | undefined;
 
-  constructor(start: StartMessage, terminal: { readonly terminal: Terminal; readonly shell: string }) {
+  constructor(start: StartMessage, { terminal, shell, home }: StartedTerminal) {
     this.sessionId = start.session_id;
-    this.#terminal = terminal.terminal;
-    this.#shellName = terminal.shell;
+    this.#terminal = terminal;
+    this.#shellName = shell;
+    this.#home = home;
+    this.#runner = new BlockRunner(terminal, shell);
+    this.#form = start.command;
+    this.#command = start.command && new CommandRunner(terminal, start.command, shell);
   }
 
-  get processId(): number | undefined {
-    return this.#terminal.over ? undefined : this.#terminal.shell.pid;
+  get processIds(): readonly number[] {
+    const { over, shell } = this.#terminal;
+    return over ? [] : [shell.pid, ...shell.keepers];
   }
 
   pause(): void {
@@ -77,20 +90,25 @@ class TerminalSession implements HostedSession {
     if (terminal.over && !STILL_ANSWERED.has(request.type)) {
       throw new AppError("invalid_transition", { detail: "The session has ended" });
     }
+    refuseOtherForm(this.#form, request.type);
     switch (request.type) {
       case "SEND_INPUT":
         return this.#input(request, body);
+      case "PREPARE":
+        return this.#prepare(request);
       case "RUN_BLOCK":
         return this.#run(request, body);
+      case "RUN_COMMAND":
+        return this.#runCommand(request, body);
       case "END_RUN":
         refuseOtherRun(request.run_id, terminal.blocks.run?.runId);
-        await terminal.gate.take(request, () => ({ answer: endRun(terminal, request.by) }));
+        await terminal.gate.take(request, (recheck) => ({ answer: endRun(terminal, request.by, recheck) }));
         return { fields: {} };
       case "RESPAWN":
         await terminal.gate.take(request, () => ({ answer: terminal.respawn(request.by) }));
         return { fields: { pid: terminal.shell.pid } };
       case "CONTROL":
-        return this.#control(request.command);
+        return this.#control(request);
       case "RESIZE":
         terminal.stick.refuseUnlessFree(request.by);
         terminal.resize({ cols: request.cols, rows: request.rows }, request.by);
@@ -120,12 +138,12 @@ class TerminalSession implements HostedSession {
     return { fields: { ...admitted, ...this.#controlSince(request.epoch) } };
   }
 
-  #control(command: ControlChange): Reply {
+  #control({ command, at }: ControlRequest): Reply {
     const { stick, work } = this.#terminal;
     const isDriving = stick.state.mode === "AGENT";
-    const { action } = stick.command(command);
+    const { action } = stick.command(command, at);
     if (command.type === "intent" && command.intent === "STOP_NOW") {
-      this.#stop({ drivesForeground: isDriving || work.isCommand, scope: command.scope ?? "agent", by: command.by });
+      this.#stop({ drivesForeground: isDriving || work.isInFront, scope: command.scope ?? "agent", by: command.by });
     }
     return { fields: { ...stick.describe(), ...(action === undefined ? {} : { action }) } };
   }
@@ -136,9 +154,17 @@ class TerminalSession implements HostedSession {
     const { dropped, times: agentTimes } = work;
     const lost = { droppedInputs: dropped.inputs, droppedBytes: dropped.bytes };
     work.dropped = { inputs: 0, bytes: 0 };
+    // Another stop may come before this one is done: what is told says whose it is.
+    const { epoch: stop_epoch } = stick;
+    const tell = (receipt: JsonObject): void =>
+      void stick.command({ type: "stopped", receipt: { ...receipt, stop_epoch } });
+    if (this.#form !== undefined) {
+      void stopCommand(this.#terminal, { ...order, agentTimes, ...lost }, (receipt) => tell({ ...receipt }));
+      return;
+    }
     stopNow(this.#terminal, { ...order, agentTimes, ...lost }).then(
-      (receipt) => stick.command({ type: "stopped", receipt: { ...receipt } }),
-      (error: unknown) => stick.command({ type: "stopped", receipt: { failed: String(error) } }),
+      (receipt) => tell({ ...receipt }),
+      (error: unknown) => tell({ failed: String(error) }),
     );
   }
 
@@ -155,49 +181,21 @@ class TerminalSession implements HostedSession {
   }
 
   async #run(request: RunRequest, bytes: Uint8Array): Promise<Reply> {
-    const { gate, blocks } = this.#terminal;
-    const text = Buffer.from(bytes).toString("utf8");
-    const begun = await gate.take(request, (recheck) => {
-      if (blocks.refusal !== "starting") return this.#submit(request, text, recheck);
-      // A shell may ask something while it starts: others' input isn't held up.
-      return { answer: this.#submitWhenStarted(request, text) };
-    });
+    const begun = await this.#runner.run(request, Buffer.from(bytes).toString("utf8"));
     return { fields: { ...begun, ...this.#controlSince(request.epoch) } };
   }
 
-  async #submitWhenStarted(request: RunRequest, text: string): Promise<BlockBegin> {
-    await this.#terminal.blocks.seenWithin(START_MS);
-    return this.#terminal.gate.inTurn(request, (recheck) => this.#submit(request, text, recheck));
+  async #runCommand(request: CommandRequest, bytes: Uint8Array): Promise<Reply> {
+    if (this.#command === undefined) throw new AppError("invalid_request", { detail: "It is for no single command" });
+    const begun = await this.#command.run(request, Buffer.from(bytes).toString("utf8"));
+    return { fields: { ...begun, ...this.#controlSince(request.epoch) } };
   }
 
-  async #submit(request: RunRequest, text: string, recheck: () => void): Promise<Begun<BlockBegin>> {
-    const { blocks, path, shell, gate } = this.#terminal;
-    refuse(blocks.refusal);
-    const seq = blocks.nextSeq;
-    const submission = await submissionOf(
-      shell.family,
-      { text, cwd: request.cwd, seq },
-      {
-        directory: shell.directory,
-        shell: this.#shellName,
-        bracketedPaste: path.modes.bracketedPaste,
-        integrated: blocks.integration === "marks",
-      },
-    );
-    try {
-      // A person may have typed meanwhile.
-      recheck();
-      refuse(blocks.refusal);
-    } catch (error) {
-      submission.remove();
-      throw error;
-    }
-    const cwd = request.cwd === undefined ? undefined : resolve(blocks.cwd ?? "/", request.cwd);
-    const run = { blockId: request.block_id, seq, runId: request.run_id, command: text, cwd, by: request.by };
-    const answer = blocks.submit(run, () => submission.remove());
-    path.expectEcho(submission.echo, submission.shown);
-    gate.put(submission.typed, request.by);
-    return { answer };
+  async #prepare(request: PrepareRequest): Promise<Reply> {
+    const runner = this.#command ?? this.#runner;
+    const { epoch, digest, cwd, parts, resolved, unbound } = await runner.prepare(request);
+    const told = { epoch, digest, cwd, parts, resolved, unbound: unbound.map((it) => ({ ...it })) };
+    return { fields: { ...told, ...this.#controlSince(request.epoch) } };
   }
 
   #status(): Reply["fields"] {
@@ -210,6 +208,8 @@ class TerminalSession implements HostedSession {
       pid: shell.pid,
       shell: this.#shellName,
       integration: blocks.integration,
+      ...(blocks.mode === "idle" ? {} : this.#foreground()),
+      ...(this.#home === undefined ? {} : { home: this.#home }),
       ...(blocks.cwd === undefined ? {} : { cwd: blocks.cwd }),
       ...(shell.cwd === undefined || !isDirectory(shell.cwd) ? {} : { directory: shell.cwd }),
       cols: size.cols,
@@ -219,6 +219,24 @@ class TerminalSession implements HostedSession {
       order: frames.order,
       waiting: shell.waiting,
     };
+  }
+
+  /** Who would get what is typed now. */
+  #foreground(): JsonObject {
+    const { shell, prompts } = this.#terminal;
+    const { foregroundGroup: group } = shell;
+    const members = group === undefined ? [] : groupMembers(group, shell.pid).map(({ pid }) => pid);
+    // Its first one is what people know it by.
+    const inOrder = members.toSorted((one, other) => Number(other === group) - Number(one === group));
+    const nameOf = (pid: number): string | undefined =>
+      // It runs what it was given and takes no commands from its terminal.
+      this.#form !== undefined && pid === shell.pid && shell.isItself ? undefined : executableOf(pid);
+    const others = [...new Set(inOrder.flatMap((pid) => nameOf(pid) ?? []))];
+    const programs = others.length === 0 && members.length > 0 ? ["command"] : others;
+    if (programs.length === 0) return {};
+    const { present } = prompts;
+    const waits = present && { prompt_id: present.promptId, for: present.waitsFor };
+    return { foreground: { programs, at_empty_prompt: present?.isEmptyLine === true, ...(waits && { waits }) } };
   }
 
   async #changes(): Promise<Reply> {
@@ -251,26 +269,26 @@ class TerminalSession implements HostedSession {
 /** What a session that is over still answers. */
 const STILL_ANSWERED: ReadonlySet<SessionRequest["type"]> = new Set(["STATUS", "CHANGES", "TERMINATE_CMD"]);
 
-/** How long a shell may take to its first prompt before a command is refused. */
-const START_MS = 10_000;
+type StartedTerminal = { readonly terminal: Terminal; readonly shell: string; readonly home: string | undefined };
 
 async function startTerminal(
   services: TerminalServices,
   start: StartMessage,
   emit: (frame: SessionFrame) => void,
-): Promise<{ readonly terminal: Terminal; readonly shell: string }> {
+): Promise<StartedTerminal> {
   const account = start.containment === "user" ? await accountOf(start.user) : undefined;
   const login = account === undefined ? (services.environment ?? loginEnvironment) : () => loginEnvironment(account);
   // The first question must not wait for a thread to start.
   const [env] = await Promise.all([login(), services.probe()]);
-  const shell = programIn(env["PATH"] ?? "", start.shell ?? env["SHELL"] ?? "/bin/bash");
+  const usual = programIn(env["PATH"] ?? "", start.shell ?? env["SHELL"] ?? "/bin/bash");
+  const shell = start.command === undefined ? usual : commandShell(usual);
   const cwd = start.cwd ?? env["HOME"] ?? homedir();
   if (start.cwd !== undefined && !isDirectory(start.cwd)) {
     throw new AppError("invalid_request", { detail: "cwd is no directory on this host" });
   }
   const directory = account === undefined ? join(services.directory, start.session_id) : await passableDirectory();
   await using untilStarted = new AsyncDisposableStack();
-  untilStarted.defer(() => rm(directory, { recursive: true, force: true }));
+  untilStarted.defer(() => removeDirectory(directory));
   const terminal = await Terminal.start({
     sessionId: start.session_id,
     shell,
@@ -285,12 +303,15 @@ async function startTerminal(
     launcher: launching(start, services.ours, account),
     attended: start.attended ?? false,
     agentsMayAcquire: start.agents_may_acquire ?? true,
+    command: start.command,
   });
+  // Before that it has the directory of whoever starts it, and what it is asked would be wrong.
+  if (start.command !== undefined) await terminal.shell.whenItself();
   const { left } = terminal.shell;
   if (left.length > 0) terminal.frames.event("log_line", { event: "guard_incomplete", paths: [...left] });
   const ended = untilStarted.move();
   void terminal.ended.then(() => ended.disposeAsync());
-  return { terminal, shell };
+  return { terminal, shell, home: env["HOME"] };
 }
 
 function launching(
@@ -325,25 +346,18 @@ function isDirectory(path: string): boolean {
 const TERMINAL_ENV = { TERM: "xterm-256color", COLORTERM: "truecolor" };
 const AGENT_ENV = { PAGER: "cat", GIT_PAGER: "cat" };
 
+/** A session for one command has no shell that could be given another, and without a terminal nothing to type into. */
+function refuseOtherForm(form: CommandForm | undefined, type: SessionRequest["type"]): void {
+  if (form === undefined || (type !== "SEND_INPUT" && !SHELLS_ONLY.has(type))) return;
+  if (type === "SEND_INPUT" && form === "interactive") return;
+  const detail = type === "SEND_INPUT" ? "The command has no terminal" : "The session is for one command alone";
+  throw new AppError("invalid_transition", { detail });
+}
+
+const SHELLS_ONLY: ReadonlySet<SessionRequest["type"]> = new Set(["RUN_BLOCK", "END_RUN", "RESPAWN", "CHANGES"]);
+
 function refuseOtherRun(asked: string | undefined, active: string | undefined): void {
   if (asked !== undefined && active !== undefined && asked !== active) {
     throw new AppError("not_found", { detail: "Another run is active" });
-  }
-}
-
-function refuse(refusal: Refusal | undefined): void {
-  switch (refusal) {
-    case undefined:
-      return;
-    case "busy":
-      throw new AppError("busy");
-    case "interactive_active":
-      throw new AppError("interactive_active");
-    case "starting":
-      throw new AppError("busy", { detail: "The shell has not shown its prompt yet" });
-    case "half_line":
-      throw new AppError("busy", { detail: "Something is typed at the shell's prompt and not entered yet" });
-    case "gone":
-      throw new AppError("invalid_transition", { detail: "The shell has ended" });
   }
 }

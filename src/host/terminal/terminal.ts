@@ -5,44 +5,28 @@
 import { existsSync } from "node:fs";
 import { type Actor, SYSTEM } from "../../domain/actor.ts";
 import type { JsonObject } from "../../domain/event.ts";
-import type { SessionFrame, Size } from "../../domain/session-frame.ts";
+import type { Size } from "../../domain/session-frame.ts";
 import { Gate, type GateDevice } from "../gate.ts";
 import { endOrphans } from "../orphans.ts";
 import { Stick } from "../stick.ts";
 import { AgentWork } from "./agent-work.ts";
 import { BlockTracker } from "./block-tracker.ts";
 import { bootTimeMs } from "./boot-clock.ts";
+import { PlainOutput } from "./command/plain-output.ts";
 import { Frames } from "./frames.ts";
-import type { Launching } from "./launcher.ts";
-import { MODES_RESET } from "./modes-reset.ts";
+import { ALTERNATE_SCREEN_RESET, MODES_RESET } from "./modes-reset.ts";
 import { OutputPath } from "./output-path.ts";
-import type { Look, Probe } from "./probe/probe.ts";
+import type { Look } from "./probe/probe.ts";
 import { PromptWatch } from "./prompt-watch.ts";
 import { Prompts } from "./prompts.ts";
 import type { PtyExit } from "./pty.ts";
 import { QuietClock, RUNGS_MS, SETTLE_MS, TOLD_MS } from "./quiet-clock.ts";
 import { reserve } from "./reserve.ts";
 import { LazyScreen } from "./screen/lazy-screen.ts";
-import type { Screens } from "./screen/screens.ts";
 import { SecretLine } from "./secret-line.ts";
 import { ShellProcess } from "./shell-process.ts";
-
-export type TerminalOptions = {
-  readonly sessionId: string;
-  readonly shell: string;
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly size: Size;
-  /** Private to this session; gone with it. */
-  readonly directory: string;
-  readonly redaction: "on" | "off";
-  readonly launcher?: Launching | undefined;
-  readonly probe: () => Promise<Probe>;
-  readonly screens: () => Promise<Screens>;
-  readonly emit: (frame: SessionFrame) => void;
-  readonly attended: boolean;
-  readonly agentsMayAcquire: boolean;
-};
+import { endOf } from "./survivors.ts";
+import type { TerminalOptions } from "./terminal-options.ts";
 
 export class Terminal implements GateDevice {
   readonly stick: Stick;
@@ -59,6 +43,7 @@ export class Terminal implements GateDevice {
   readonly #secret = new SecretLine();
   readonly #ended = Promise.withResolvers<void>();
   #shell: ShellProcess | undefined;
+  #plain: PlainOutput | undefined;
   #size: Size;
   #paused = false;
   #replacing = false;
@@ -70,8 +55,6 @@ export class Terminal implements GateDevice {
   #endReason = "exited";
   #endAfter: Promise<void> | undefined;
   #over = false;
-  /** How often the shell had gone to wait when the last input went in. */
-  #waitsAtInput: number | undefined;
 
   private constructor(options: TerminalOptions) {
     this.#options = options;
@@ -175,12 +158,12 @@ export class Terminal implements GateDevice {
       this.path.cut();
       for (const value of this.#secret.type(bytes)) this.path.expectSecret(value);
     } else this.#secret.forget();
-    this.blocks.touch(bytes);
+    this.blocks.touch(bytes, { isLineRead: this.shell.modes?.canonical === true });
   }
 
   entered(bytes: Uint8Array, by: Actor): void {
     this.work.entered(bytes, by);
-    this.#waitsAtInput = this.shell.waits;
+    this.shell.inputComes();
     this.prompts.over();
     this.#stir();
   }
@@ -208,11 +191,13 @@ export class Terminal implements GateDevice {
   pause(): void {
     this.#paused = true;
     this.#clock.hold();
+    this.#plain?.pause();
     if (this.#stops === 0) this.shell.pause();
   }
 
   resume(): void {
     this.#paused = false;
+    this.#plain?.resume();
     this.shell.resume();
     this.#clock.release();
   }
@@ -235,7 +220,7 @@ export class Terminal implements GateDevice {
 
   /** What the programs had set must not stay, for viewers and for the screen. */
   resetModes(modes: Uint8Array): void {
-    this.path.insert(modes);
+    this.path.insert(this.path.modes.altScreen ? Buffer.concat([ALTERNATE_SCREEN_RESET, modes]) : modes);
     this.prompts.over();
   }
 
@@ -256,7 +241,7 @@ export class Terminal implements GateDevice {
     shell.cancelInput();
     const { tree } = shell;
     tree.signal("SIGKILL");
-    const exit = await shell.exited;
+    const exit = await endOf(shell, tree);
     tree.signal("SIGKILL"); // what was started while they were killed
     this.resetModes(Buffer.concat([MODES_RESET, Buffer.from("\r\n")]));
     this.blocks.respawned(exit);
@@ -274,7 +259,7 @@ export class Terminal implements GateDevice {
 
   /** The end of the shell is told with this reason, and not before `done`. */
   endsAfter(reason: string, done: Promise<void>): void {
-    this.#endReason = reason;
+    if (this.#endAfter === undefined) this.#endReason = reason;
     this.#endAfter = done;
   }
 
@@ -283,6 +268,7 @@ export class Terminal implements GateDevice {
       frames: this.frames,
       prompts: this.prompts,
       atPrompt: () => this.shell.atPrompt,
+      hasTakenInput: () => this.shell.hasTakenInput,
       received: () => this.#received,
       shellCwd: () => this.shell.cwd,
       promptKey: () => `shell ${this.shell.pid} ${this.gate.inputs} ${this.#received}`,
@@ -309,15 +295,16 @@ export class Terminal implements GateDevice {
 
   /**
    * A shell that has not yet woken for what was typed looks as if it were done with it: all must be read before the look,
-   * the shell must have waited anew since, and what it wrote before that must be here.
+   * the shell must have waited anew since, and what it wrote before that must be here. Whatever program it is, it waits for
+   * nobody while more of what was typed is on its way to it.
    */
   async #lookAfterInput(): Promise<Look | undefined> {
-    if (this.screen.owesAnswer) return undefined;
+    if (this.screen.owesAnswer || this.waiting > 0) return undefined;
     const { hasReadAll } = this.shell;
     const look = await this.look();
     this.shell.readNow();
     if (look?.waiting !== true || look.kind !== "shell") return look;
-    return hasReadAll && look.switches !== this.#waitsAtInput ? look : undefined;
+    return hasReadAll && this.shell.isNewWait(look.switches) ? look : undefined;
   }
 
   /**
@@ -327,6 +314,7 @@ export class Terminal implements GateDevice {
    * in `read`.
    */
   #shellWaits(syscall: unknown): "prompt" | "reading" | "starting" {
+    if (this.#options.command !== undefined) return "reading";
     // Its marks come with its first prompt; before, it may be asking its terminal something.
     const isYoung = performance.now() - this.#shellSince < MARKS_MS;
     if (isYoung && this.blocks.refusal === "starting" && this.shell.family !== "other") return "starting";
@@ -338,16 +326,16 @@ export class Terminal implements GateDevice {
   }
 
   async #startShell(cwd: string): Promise<void> {
-    const { shell, env, directory, launcher } = this.#options;
+    const { shell, env, directory, launcher, command } = this.#options;
     // The directory of the shell before may be gone.
     const place = existsSync(cwd) ? cwd : "/";
     const onNonce = (nonce: string): void => this.path.expectMarks(nonce);
     this.#shell = await ShellProcess.start(
-      { shell, cwd: place, env, size: this.#size, directory, onNonce, launcher },
-      { data: (bytes) => this.#data(bytes), exit: (exit) => this.#exit(exit) },
+      { shell, cwd: place, env, size: this.#size, directory, onNonce, launcher, command },
+      { data: (bytes) => this.#data(bytes), exit: (exit) => this.#ending(exit), caughtUp: () => this.#stir() },
     );
+    this.#plain = this.#plainOutput(this.#shell);
     this.#shellSince = performance.now();
-    this.#waitsAtInput = undefined;
     if (this.#paused && this.#stops === 0) this.#shell.pause();
     this.#stir();
   }
@@ -358,6 +346,18 @@ export class Terminal implements GateDevice {
     this.path.push(bytes);
   }
 
+  #plainOutput({ pipes }: ShellProcess): PlainOutput | undefined {
+    const output = pipes?.takeOutput();
+    const { frames, screen } = this;
+    const onOutput = (bytes: Uint8Array, cursor: number): void => screen.feed(bytes, cursor, 0);
+    return output && new PlainOutput({ pipes: output, frames, redaction: this.#options.redaction, onOutput });
+  }
+
+  #ending(exit: PtyExit): void {
+    if (this.#plain === undefined) this.#exit(exit);
+    else void this.#plain.end().then(() => this.#exit(exit));
+  }
+
   #stir(): void {
     this.#watch.stir();
     this.#clock.stir();
@@ -366,12 +366,12 @@ export class Terminal implements GateDevice {
   #quiet(ms: number): void {
     if (ms === SETTLE_MS) return this.path.settle();
     if (TOLD_MS.has(ms)) this.frames.event("quiet", { ms });
-    this.#watch.quiet();
+    this.#watch.quiet(ms);
   }
 
   #exit(exit: PtyExit): void {
     this.path.end();
-    void endOrphans((it) => this.work.hasStarted(it));
+    void endOrphans((it) => it.pid === this.#shell?.pid || this.work.hasStarted(it));
     if (this.#replacing) return;
     if (this.#stops === 0 || this.#endAfter !== undefined) return this.#finish(exit);
     // Not before the shell itself knows that it is gone: its number may be somebody else's by now.
@@ -383,14 +383,15 @@ export class Terminal implements GateDevice {
     this.prompts.over();
     this.blocks.exited(exit);
     this.#clock.close();
-    if (this.#endAfter === undefined) this.#end(exit);
-    else void this.#endAfter.finally(() => this.#end(exit));
+    const before = [this.#endAfter, this.shell.inUse].filter((it) => it !== undefined);
+    if (before.length === 0) this.#end(exit);
+    else void Promise.allSettled(before).then(() => this.#end(exit));
   }
 
   #end(exit: PtyExit): void {
     this.screen.close();
     this.stick.close();
-    this.frames.exit(this.#endReason, exit);
+    this.frames.exit(this.#endReason, { ...exit, ...(this.#plain !== undefined && { plain: true }) });
     this.#ended.resolve();
   }
 }

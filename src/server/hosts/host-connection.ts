@@ -2,8 +2,7 @@
  * One connection to a host: HELLO and WELCOME, then messages both ways, with a heartbeat. Whatever ends it is told
  * once, with the reason.
  */
-import { once } from "node:events";
-import { createConnection, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { MessageReader } from "../../protocol/link-reader.ts";
 import {
   type Channel,
@@ -12,21 +11,23 @@ import {
   type HubMessage,
   LINK_DEAD_AFTER_MS,
   LINK_HEARTBEAT_MS,
+  LINK_UNREAD_MAX,
   LINK_VERSIONS,
 } from "../../protocol/link.ts";
+import type { Wire } from "./wire.ts";
 
 export type Welcome = Extract<HostMessage, { type: "WELCOME" }>;
 type AfterWelcome = Exclude<HostMessage, Welcome | { type: "PONG" } | { type: "ERROR" }>;
 
 export type HostConnectionListener = {
-  readonly message: (message: AfterWelcome, body: Uint8Array) => void;
+  /** `bytes`: of all of the message. */
+  readonly message: (message: AfterWelcome, body: Uint8Array, bytes: number) => void;
   /** The host says that something we sent makes no sense to it. */
   readonly complaint: (detail: string) => void;
   readonly closed: (reason: Error) => void;
 };
 
-export type Dial = {
-  readonly path: string;
+export type Greeting = {
   readonly channel: Channel;
   /** Differs for each run of the hub. */
   readonly hub: string;
@@ -44,33 +45,25 @@ export class LinkRefused extends Error {
   }
 }
 
-const READ_BYTES = 256 * 1024;
 const WELCOME_WITHIN_MS = 5_000;
 
 export class HostConnection {
-  readonly #socket: Socket;
+  readonly #stream: Duplex;
   readonly #listener: HostConnectionListener;
   readonly #reader: MessageReader;
   readonly #welcome = Promise.withResolvers<Welcome>();
   readonly #heart: NodeJS.Timeout;
   #heardAt = performance.now();
   #reason: Error | undefined;
+  #paused = false;
 
-  /** Rejects with Node's own error (ENOENT, ECONNREFUSED) when nobody listens, with `LinkRefused` when we may not. */
+  /** Rejects with `LinkRefused` when we may not, with another error when the wire breaks first. */
   static async open(
-    { path, channel, hub, versions = LINK_VERSIONS }: Dial,
+    wire: Wire,
+    { channel, hub, versions = LINK_VERSIONS }: Greeting,
     listener: HostConnectionListener,
   ): Promise<{ readonly connection: HostConnection; readonly welcome: Welcome }> {
-    let connection: HostConnection | undefined;
-    // One buffer for all reads: one for each would have the collector at work all the time under bulk output.
-    const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
-    const heard = (count: number): boolean => {
-      if (connection !== undefined) connection.#heard(buffer.subarray(0, count));
-      return true;
-    };
-    const socket = createConnection({ path, onread: { buffer, callback: heard } });
-    await once(socket, "connect");
-    connection = new HostConnection(socket, listener);
+    const connection = new HostConnection(wire, listener);
     const impatience = setTimeout(() => connection.close(new Error("the host did not greet")), WELCOME_WITHIN_MS);
     try {
       connection.send({ type: "HELLO", versions: [...versions], channel, hub });
@@ -80,26 +73,28 @@ export class HostConnection {
     }
   }
 
-  private constructor(socket: Socket, listener: HostConnectionListener) {
-    this.#socket = socket;
+  private constructor({ stream, listen }: Wire, listener: HostConnectionListener) {
+    this.#stream = stream;
     this.#listener = listener;
     this.#welcome.promise.catch(() => undefined);
     this.#reader = new MessageReader({
-      message: (header, body) => this.#receive(header, body),
+      message: (header, body, bytes) => this.#receive(header, body, bytes),
       fault: ({ detail }) => this.close(new Error(detail)),
     });
     this.#heart = setInterval(() => this.#beat(), LINK_HEARTBEAT_MS).unref();
-    socket.on("error", (error) => this.close(error));
-    socket.once("end", () => this.close(new Error("the host closed the connection")));
-    socket.once("close", () => this.close(new Error("the connection broke")));
+    listen((chunk) => this.#heard(chunk));
+    stream.on("error", (error) => this.close(error));
+    stream.once("end", () => this.close(new Error("the host closed the connection")));
+    stream.once("close", () => this.close(new Error("the connection broke")));
   }
 
   send(message: HubMessage, body?: Uint8Array): void {
-    this.#socket.cork();
-    this.#socket.write(encodeHead(message, body?.length ?? 0));
-    if (body !== undefined && body.length > 0) this.#socket.write(body);
+    this.#stream.cork();
+    this.#stream.write(encodeHead(message, body?.length ?? 0));
+    if (body !== undefined && body.length > 0) this.#stream.write(body);
     // In this turn, together with whatever else is sent in it.
-    queueMicrotask(() => this.#socket.uncork());
+    queueMicrotask(() => this.#stream.uncork());
+    if (this.#stream.writableLength > LINK_UNREAD_MAX) this.close(new Error("the host reads nothing"));
   }
 
   /** Sends no more, takes what the host has said already, then closes. */
@@ -107,10 +102,24 @@ export class HostConnection {
     if (this.#reason !== undefined) return;
     const timer = setTimeout(() => this.close(reason), withinMs);
     // Not `once` of node:events: it rejects when a host that died resets the connection, and nobody would be told.
-    const closed = new Promise((resolve) => this.#socket.once("close", resolve));
-    this.#socket.end();
+    const closed = new Promise((resolve) => this.#stream.once("close", resolve));
+    this.#stream.end();
     await closed;
     clearTimeout(timer);
+  }
+
+  /** Reads no more until `resume`: what the host still has to say waits there. */
+  pause(): void {
+    if (this.#paused) return;
+    this.#paused = true;
+    this.#stream.pause();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#heardAt = performance.now();
+    this.#stream.resume();
   }
 
   close(reason: Error): void {
@@ -118,7 +127,7 @@ export class HostConnection {
     this.#reason = reason;
     clearInterval(this.#heart);
     this.#reader.end();
-    this.#socket.destroy();
+    this.#stream.destroy();
     this.#welcome.reject(reason);
     this.#listener.closed(reason);
   }
@@ -128,7 +137,7 @@ export class HostConnection {
     this.#reader.push(chunk);
   }
 
-  #receive(header: unknown, body: Uint8Array): void {
+  #receive(header: unknown, body: Uint8Array, bytes: number): void {
     const { success, data: message } = HostMessage.safeParse(header);
     // A newer host may say things that we don't know; frames are numbered, so a missing one is noticed.
     if (!success) return this.#listener.complaint("the host said something that this hub does not know");
@@ -140,7 +149,7 @@ export class HostConnection {
       case "ERROR":
         return this.#refused(message);
       default:
-        return this.#listener.message(message, body);
+        return this.#listener.message(message, body, bytes);
     }
   }
 
@@ -151,7 +160,8 @@ export class HostConnection {
   }
 
   #beat(): void {
-    if (performance.now() - this.#heardAt > LINK_DEAD_AFTER_MS) this.close(new Error("the host fell silent"));
+    const isSilent = !this.#paused && performance.now() - this.#heardAt > LINK_DEAD_AFTER_MS;
+    if (isSilent) this.close(new Error("the host fell silent"));
     else this.send({ type: "PING", at: Date.now() });
   }
 }

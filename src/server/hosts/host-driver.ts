@@ -2,7 +2,6 @@
  * Terminals on one host, reached over its link. Input numbers of a session grow, also over restarts of the hub: the
  * gate takes each once. Rules in docs/spec/host.md.
  */
-import type { z } from "zod";
 import type { Actor } from "../../domain/actor.ts";
 import { recorded } from "../../domain/control-record.ts";
 import type { JsonObject } from "../../domain/event.ts";
@@ -10,18 +9,23 @@ import type { Session } from "../../domain/session.ts";
 import type { Size } from "../../domain/session-frame.ts";
 import type {
   Adoption,
-  BlockBegun,
-  BlockRequest,
   ControlAnswer,
   DriverInput,
   InputTaken,
-  ScreenText,
+  KnownSession,
   SessionIntake,
-  Snapshot,
   StartTerms,
+} from "../../hub/ports.ts";
+import type {
+  BlockBegun,
+  BlockRequest,
+  Prepared,
+  PrepareRequest,
+  ScreenText,
+  Snapshot,
   TerminalDriver,
   TerminalStatus,
-} from "../../hub/ports.ts";
+} from "../../hub/terminal-driver.ts";
 import type { Logger } from "../../lib/logger.ts";
 import { AppError } from "../../protocol/errors.ts";
 import { ShellChanges } from "../../protocol/control.ts";
@@ -30,11 +34,14 @@ import {
   AdoptReply,
   ControlReply,
   InputReply,
+  PreparedReply,
   RunReply,
   ScreenReply,
   SnapshotReply,
   StatusReply,
 } from "../../protocol/link-replies.ts";
+import { FrameCheck } from "./frame-check.ts";
+import { actorOf, foregroundOf, given, read } from "./host-answers.ts";
 import type { Ask, FrameMessage, HostLink } from "./host-link.ts";
 import type { HostReply } from "./pending-requests.ts";
 import { receivedFrame } from "./received-frame.ts";
@@ -45,12 +52,30 @@ const ACKNOWLEDGE_MS = 10;
 /** Of every session, before anybody has it. */
 const FIRST_EPOCH = 1;
 
+/** What of a host's may wait here to be stored, in all its sessions; below the second it is read from again. */
+const WAITING_MOST = 32 * 1024 * 1024;
+const WAITING_LEAST = 16 * 1024 * 1024;
+/** Sessions whose last frames may still be on their way. */
+const LEFT_MAX = 1_000;
+
+export type HostDriverOptions = {
+  readonly link: HostLink;
+  readonly hostId: string;
+  readonly logger: Logger;
+  /** On another machine, under another's hands: what it says of who acted is compared with what was asked. */
+  readonly isRemote?: boolean;
+};
+
 export class HostDriver implements TerminalDriver {
   readonly kind = "terminal";
   readonly hostId: string;
   readonly #link: HostLink;
   readonly #logger: Logger;
+  readonly #isRemote: boolean;
   readonly #feeds = new Map<string, SessionFeed>();
+  readonly #checks = new Map<string, FrameCheck>();
+  readonly #left = new Set<string>();
+  #waiting = 0;
   /** The last input number of each session. */
   readonly #inputs = new Map<string, number>();
   /** The newest epoch known of each session. */
@@ -61,12 +86,13 @@ export class HostDriver implements TerminalDriver {
   readonly #stored = new Map<string, number>();
   #acknowledging: NodeJS.Timeout | undefined;
 
-  constructor({ link, hostId, logger }: { readonly link: HostLink; readonly hostId: string; readonly logger: Logger }) {
+  constructor({ link, hostId, logger, isRemote = false }: HostDriverOptions) {
     this.#link = link;
     this.hostId = hostId;
+    this.#isRemote = isRemote;
     this.#logger = logger;
     link.listen({
-      frame: (message, body) => this.#receive(message, body),
+      frame: (message, body, bytes) => this.#receive(message, body, bytes),
       online: () => {
         for (const listener of this.#returns) listener();
       },
@@ -87,7 +113,7 @@ export class HostDriver implements TerminalDriver {
   }
 
   get localPid(): number | undefined {
-    return this.#link.welcome?.pid;
+    return this.#isRemote ? undefined : this.#link.welcome?.pid;
   }
 
   /** Nothing more is taken from the host; what is being stored is waited for. */
@@ -107,7 +133,7 @@ export class HostDriver implements TerminalDriver {
 
   async start(session: Session, terms: StartTerms, intake: SessionIntake): Promise<void> {
     const { sessionId, ownerAgentId, containment } = session;
-    const feed = this.#feed(sessionId, 0, intake);
+    const feed = this.#feed(sessionId, { order: 0, cursor: 0 }, intake);
     const { agentsMayAcquire: agents_may_acquire, ...rest } = terms;
     const rules = { for_agent: ownerAgentId !== undefined, agents_may_acquire, containment };
     const start = { session_id: sessionId, ...rest, ...rules };
@@ -120,10 +146,14 @@ export class HostDriver implements TerminalDriver {
     }
   }
 
-  async adopt({ sessionId }: Session, { order }: { readonly order: number }, intake: SessionIntake): Promise<Adoption> {
+  async adopt(
+    { sessionId }: Pick<Session, "sessionId">,
+    known: KnownSession,
+    intake: SessionIntake,
+  ): Promise<Adoption> {
     const stored = await this.#feeds.get(sessionId)?.stop();
     try {
-      return await this.#adoptFrom(sessionId, Math.max(order, stored ?? 0), intake);
+      return await this.#adoptFrom(sessionId, { ...known, order: Math.max(known.order, stored ?? 0) }, intake);
     } catch (error) {
       const { code } = error as Partial<AppError>;
       if (code === "host_offline" || code === "unknown_outcome") return "away";
@@ -134,9 +164,15 @@ export class HostDriver implements TerminalDriver {
   }
 
   async input(sessionId: string, input: DriverInput): Promise<InputTaken> {
-    const { bytes, keys, by, ifPrompt, notAtShell, secret } = input;
+    const { bytes, keys, by, ifPrompt, notAtShell, secret, epoch } = input;
     const ask = { type: "SEND_INPUT", ...this.#gated(sessionId, by), class: input.class } as const;
-    const rest = { keys: keys && [...keys], if_prompt: ifPrompt, not_at_shell: notAtShell, secret };
+    const rest = {
+      keys: keys && [...keys],
+      if_prompt: ifPrompt,
+      not_at_shell: notAtShell,
+      secret,
+      ...given({ epoch }),
+    };
     const { fields } = await this.#act(sessionId, { ...ask, ...rest }, bytes);
     const { control, ...taken } = read(InputReply, fields);
     this.#tellControl(sessionId, control);
@@ -144,7 +180,8 @@ export class HostDriver implements TerminalDriver {
   }
 
   async control(sessionId: string, command: ControlChange): Promise<ControlAnswer> {
-    const { fields } = await this.#act(sessionId, { type: "CONTROL", session_id: sessionId, command });
+    const ask = { type: "CONTROL", session_id: sessionId, command, at: Date.now() } as const;
+    const { fields } = await this.#act(sessionId, ask);
     return this.#controlIn(sessionId, fields);
   }
 
@@ -160,9 +197,33 @@ export class HostDriver implements TerminalDriver {
     }
   }
 
-  async run(sessionId: string, { blockId, runId, command, cwd, by }: BlockRequest): Promise<BlockBegun> {
-    const ask = { type: "RUN_BLOCK", ...this.#gated(sessionId, by), block_id: blockId, run_id: runId, cwd } as const;
-    const { fields } = await this.#act(sessionId, ask, Buffer.from(command));
+  async discard(sessionId: string): Promise<void> {
+    await this.stop(sessionId);
+    await this.adopt({ sessionId }, { order: 0 }, async () => undefined);
+  }
+
+  async prepare(sessionId: string, { programs, scripts, cwd, by }: PrepareRequest): Promise<Prepared> {
+    const wanted = { programs: [...programs], scripts: [...scripts], cwd };
+    const ask = { type: "PREPARE", ...this.#gated(sessionId, by), ...wanted } as const;
+    const { fields } = await this.#act(sessionId, ask);
+    const { control, ...prepared } = read(PreparedReply, fields);
+    this.#tellControl(sessionId, control);
+    return prepared;
+  }
+
+  async run(sessionId: string, request: BlockRequest): Promise<BlockBegun> {
+    const { blockId, runId, command, cwd, by, epoch, bound, lifetimeMs } = request;
+    const asked = { ...this.#gated(sessionId, by), block_id: blockId, run_id: runId };
+    const ask =
+      lifetimeMs === undefined
+        ? ({ type: "RUN_BLOCK", ...asked, cwd } as const)
+        : ({ type: "RUN_COMMAND", ...asked, lifetime_ms: lifetimeMs } as const);
+    const approved = bound && { ...bound, programs: [...bound.programs], scripts: [...bound.scripts] };
+    const { fields } = await this.#act(
+      sessionId,
+      { ...ask, ...given({ epoch, bound: approved }) },
+      Buffer.from(command),
+    );
     const { began_at: beganAt, control, ...begun } = read(RunReply, fields);
     this.#tellControl(sessionId, control);
     return { ...begun, beganAt };
@@ -178,8 +239,10 @@ export class HostDriver implements TerminalDriver {
 
   async status(sessionId: string): Promise<TerminalStatus> {
     const { fields } = await this.#ask("STATUS", sessionId);
-    const { block_id: blockId, run_id: runId, pid, cwd, directory, cols, rows, ...status } = read(StatusReply, fields);
-    return { ...status, size: { cols, rows }, ...given({ blockId, runId, pid, cwd, directory }) };
+    const { block_id: blockId, run_id: runId, pid, cwd, directory, cols, rows, ...rest } = read(StatusReply, fields);
+    const { foreground: front, home, ...status } = rest;
+    const foreground = front && foregroundOf(front);
+    return { ...status, size: { cols, rows }, ...given({ blockId, runId, pid, cwd, directory, home, foreground }) };
   }
 
   async changes(sessionId: string): Promise<ShellChanges> {
@@ -202,12 +265,15 @@ export class HostDriver implements TerminalDriver {
   }
 
   /** What was acknowledged is stored, also when the log itself doesn't show how far: then from there. */
-  async #adoptFrom(sessionId: string, order: number, intake: SessionIntake): Promise<Adoption> {
-    const feed = this.#feed(sessionId, order, intake);
+  async #adoptFrom(sessionId: string, known: KnownSession, intake: SessionIntake, again = 1): Promise<Adoption> {
+    const { order } = known;
+    const feed = this.#feed(sessionId, known, intake);
     const { fields } = await this.#link.request({ type: "ADOPT", session_id: sessionId, order });
     const { acknowledged, inputs, order: last } = read(AdoptReply, fields);
     this.#inputs.set(sessionId, Math.max(inputs, this.#inputs.get(sessionId) ?? 0));
-    if (acknowledged > order) return this.#adoptFrom(sessionId, acknowledged, intake);
+    if (acknowledged > order && again === 0) this.#mistrust(`of ${sessionId}: more is acknowledged each time`);
+    else if (acknowledged > order)
+      return this.#adoptFrom(sessionId, { ...known, order: acknowledged }, intake, again - 1);
     feed.confirm();
     return (await feed.until(last)) ? "running" : "away";
   }
@@ -218,6 +284,8 @@ export class HostDriver implements TerminalDriver {
 
   /** A refusal may be what paused the agent or ended its lease: that is known from then on. */
   async #act(sessionId: string, ask: Ask, body?: Uint8Array): Promise<HostReply> {
+    const by = actorOf(ask);
+    if (by !== undefined) this.#checks.get(sessionId)?.acts(by);
     try {
       return await this.#link.request(ask, body);
     } catch (error) {
@@ -255,13 +323,18 @@ export class HostDriver implements TerminalDriver {
     this.#epochs.set(sessionId, Math.max(epoch, this.#epochs.get(sessionId) ?? FIRST_EPOCH));
   }
 
-  #feed(sessionId: string, order: number, intake: SessionIntake): SessionFeed {
+  #feed(sessionId: string, { order, cursor, actors = [] }: KnownSession, intake: SessionIntake): SessionFeed {
+    const check = new FrameCheck({ hostId: this.hostId, sessionId }, { cursor, before: this.#checks.get(sessionId) });
+    for (const actor of actors) check.acts(actor);
+    this.#checks.set(sessionId, check);
+    this.#left.delete(sessionId);
     const feed = new SessionFeed({
       order,
       intake,
       acknowledge: (stored) => this.#acknowledge(sessionId, stored),
       onGap: (expected, came) => this.#link.restart(`frame ${came} of ${sessionId} came instead of ${expected}`),
       onTrouble: (error) => this.#logger.error("frames could not be stored", { session: sessionId, error }),
+      onWaiting: (bytes) => this.#wait(bytes),
       onOver: () => this.#feeds.get(sessionId) === feed && this.#forget(sessionId),
     });
     this.#feeds.set(sessionId, feed);
@@ -283,31 +356,44 @@ export class HostDriver implements TerminalDriver {
   #forget(sessionId: string): void {
     void this.#feeds.get(sessionId)?.stop();
     this.#feeds.delete(sessionId);
+    this.#checks.delete(sessionId);
+    if (this.#left.size >= LEFT_MAX) this.#left.clear();
+    this.#left.add(sessionId);
     this.#inputs.delete(sessionId);
     this.#epochs.delete(sessionId);
   }
 
-  #receive(message: FrameMessage, body: Uint8Array): void {
-    if (message.type === "SESSION_EVENT" && message.event === "control_handoff") {
-      this.#know(message.session_id, message.payload["epoch"]);
+  #receive(message: FrameMessage, body: Uint8Array, bytes: number): void {
+    const { session_id: sessionId } = message;
+    const feed = this.#feeds.get(sessionId);
+    const check = this.#checks.get(sessionId);
+    if (feed === undefined || check === undefined) {
+      if (this.#isRemote && !this.#left.has(sessionId))
+        this.#mistrust(`a frame of ${sessionId}, which was not asked for here`);
+      return;
     }
-    this.#feeds.get(message.session_id)?.take(receivedFrame(message, body));
+    if (!feed.expects(message.order)) return;
+    const frame = receivedFrame(message, body);
+    const fault = check.faultOf(frame);
+    if (fault !== undefined) return this.#mistrust(`of ${sessionId}: ${fault}`);
+    if (frame.kind === "event" && frame.type === "control_handoff") this.#know(sessionId, frame.payload["epoch"]);
+    feed.take(this.#isRemote ? check.attributed(frame) : frame, bytes);
+  }
+
+  /** No correct host says so: nothing more is taken from this connection. */
+  #mistrust(fault: string): void {
+    this.#logger.error("a host broke the protocol", { host: this.hostId, fault });
+    this.#link.restart(fault);
+  }
+
+  #wait(bytes: number): void {
+    this.#waiting += bytes;
+    if (this.#waiting > WAITING_MOST) this.#link.pause();
+    else if (this.#waiting < WAITING_LEAST) this.#link.resume();
   }
 
   #wentOffline(): void {
     this.#stored.clear();
     for (const feed of this.#feeds.values()) void feed.stop();
   }
-}
-
-function read<Schema extends z.ZodType>(schema: Schema, fields: unknown): z.output<Schema> {
-  const { success, data, error } = schema.safeParse(fields);
-  if (!success) throw new AppError("internal", { detail: "The host's answer makes no sense." }, { cause: error });
-  return data;
-}
-
-function given<Fields extends object>(fields: Fields): { [K in keyof Fields]?: NonNullable<Fields[K]> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as ReturnType<
-    typeof given<Fields>
-  >;
 }

@@ -9,6 +9,7 @@ import { AppError } from "../../protocol/errors.ts";
 import { bodyParts, type Channel, type HostMessage, type HubMessage, type HubRequest } from "../../protocol/link.ts";
 import { HostConnection, LinkRefused, type Welcome } from "./host-connection.ts";
 import { type HostReply, PendingRequests } from "./pending-requests.ts";
+import type { Connect } from "./wire.ts";
 
 /** A request as it is made; the link gives it its id. */
 export type Ask = {
@@ -18,7 +19,8 @@ export type FrameMessage = Extract<HostMessage, { order: number }>;
 type ReplyMessage = Extract<HostMessage, { type: "REPLY" }>;
 
 export type HostLinkListener = {
-  readonly frame: (message: FrameMessage, body: Uint8Array) => void;
+  /** `bytes`: of all of the message. */
+  readonly frame: (message: FrameMessage, body: Uint8Array, bytes: number) => void;
   readonly online: (welcome: Welcome) => void;
   readonly offline: () => void;
   /** Nothing will be tried again. */
@@ -26,7 +28,11 @@ export type HostLinkListener = {
 };
 
 export type HostLinkOptions = {
-  readonly path: string;
+  readonly connect: Connect;
+  /** Whoever greets as another is not listened to. Absent: whoever is there. */
+  readonly hostId?: string | undefined;
+  /** It makes the connections, and may come back as another version: it is waited for whatever was said. */
+  readonly isRemote?: boolean | undefined;
   readonly logger: Logger;
   readonly versions?: readonly number[] | undefined;
   /** May start a host; true if one is about to listen. */
@@ -106,6 +112,15 @@ export class HostLink {
     this.#connections?.data.close(new Error(reason));
   }
 
+  /** Frames are not stored as fast as they come: they wait at the host until `resume`. */
+  pause(): void {
+    this.#connections?.data.pause();
+  }
+
+  resume(): void {
+    this.#connections?.data.resume();
+  }
+
   close(): void {
     this.#closed.abort();
     this.#connections?.data.close(new Error("the hub closes the link"));
@@ -118,7 +133,7 @@ export class HostLink {
         waitMs = RETRY_FIRST_MS;
         this.#options.logger.warn("the link to the host broke", { error: await lost });
       } catch (error) {
-        if (error instanceof LinkRefused) return this.#giveUp(error);
+        if (error instanceof LinkRefused && this.#giveUp(error)) return;
         if (isNobodyThere(error) && this.#someoneComes()) {
           await this.#pause(STARTING_MS);
           continue;
@@ -144,20 +159,26 @@ export class HostLink {
     const lost = Promise.withResolvers<Error>();
     await using opened = new AsyncDisposableStack();
     const open = async (channel: Channel) => {
-      const made = await HostConnection.open(
-        { path: this.#options.path, channel, hub: this.#hub, versions: this.#options.versions },
-        {
-          message: (message, body) => this.#receive(message, body),
-          complaint: (detail) => this.#options.logger.warn("on the link to the host", { detail }),
-          closed: (reason) => lost.resolve(reason),
+      const wire = await this.#options.connect(channel, this.#closed.signal);
+      const greeting = { channel, hub: this.#hub, versions: this.#options.versions };
+      const made = await HostConnection.open(wire, greeting, {
+        message: (message, body, bytes) => {
+          // It is read also when `data` is not: what came there would be bounded by nothing.
+          if (channel === "control" && message.type !== "REPLY") this.restart("a frame came on control");
+          else this.#receive(message, body, bytes);
         },
-      );
+        complaint: (detail) => this.#options.logger.warn("on the link to the host", { detail }),
+        closed: (reason) => lost.resolve(reason),
+      });
       opened.defer(() => made.connection.close(new Error("the other connection failed")));
       return made;
     };
     const control = await open("control");
     const data = await open("data");
     if (data.welcome.instance !== control.welcome.instance) throw new Error("the host was just replaced");
+    if (data.welcome.host_id !== (this.#options.hostId ?? data.welcome.host_id)) {
+      throw new Error("the host greets as another one");
+    }
     const connections = { control: control.connection, data: data.connection };
     opened.move();
     this.#connected(connections, data.welcome);
@@ -184,16 +205,19 @@ export class HostLink {
     return reason;
   }
 
-  #receive(message: FrameMessage | ReplyMessage, body: Uint8Array): void {
+  #receive(message: FrameMessage | ReplyMessage, body: Uint8Array, bytes: number): void {
     if (message.type === "REPLY") return this.#pending.answer(message, body);
-    for (const { frame } of this.#listeners) frame(message, body);
+    for (const { frame } of this.#listeners) frame(message, body, bytes);
   }
 
-  #giveUp(refusal: LinkRefused): void {
-    if (this.#refusal !== undefined) return;
+  /** False: it is tried again all the same. */
+  #giveUp(refusal: LinkRefused): boolean {
+    if (this.#refusal !== undefined) return true;
+    this.#options.logger.error("the host refused the link", { code: refusal.code, detail: refusal.message });
+    if (this.#options.isRemote === true) return false;
     this.#refusal = refusal;
     for (const { refused } of this.#listeners) refused?.(refusal);
-    this.#options.logger.error("the host refused the link", { code: refusal.code, detail: refusal.message });
+    return true;
   }
 
   async #pause(ms: number): Promise<void> {

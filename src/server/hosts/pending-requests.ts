@@ -1,7 +1,9 @@
 /** Requests that wait for their REPLY. A lost connection ends them: nobody knows what became of them (HST-13). */
 import type { JsonObject } from "../../domain/event.ts";
-import { AppError, ERRORS, type ErrorCode } from "../../protocol/errors.ts";
+import { AppError, type ErrorCode } from "../../protocol/errors.ts";
+import { GatheredBody } from "../../protocol/gathered-body.ts";
 import type { HostMessage } from "../../protocol/link.ts";
+import { HOST_REFUSALS } from "../../protocol/link-replies.ts";
 
 export type HostReply = { readonly fields: JsonObject; readonly body: Uint8Array };
 
@@ -9,7 +11,7 @@ type ReplyMessage = Extract<HostMessage, { type: "REPLY" }>;
 type Pending = {
   readonly resolve: (reply: HostReply) => void;
   readonly reject: (error: AppError) => void;
-  readonly parts: Uint8Array[];
+  readonly body: GatheredBody;
 };
 
 export class PendingRequests {
@@ -20,20 +22,23 @@ export class PendingRequests {
   add(send: (id: number) => void): Promise<HostReply> {
     const id = (this.#lastId += 1);
     const { promise, resolve, reject } = Promise.withResolvers<HostReply>();
-    this.#pending.set(id, { resolve, reject, parts: [] });
+    this.#pending.set(id, { resolve, reject, body: new GatheredBody() });
     send(id);
     return promise;
   }
 
-  answer(reply: ReplyMessage, body: Uint8Array): void {
+  answer(reply: ReplyMessage, part: Uint8Array): void {
     const pending = this.#pending.get(reply.id);
     if (pending === undefined) return;
-    pending.parts.push(body);
+    const { body } = pending;
+    body.add(part);
     if (reply.more === true) return;
     this.#pending.delete(reply.id);
     if (!reply.ok) return pending.reject(refusalOf(reply));
-    const whole = pending.parts.length === 1 ? body : Buffer.concat(pending.parts);
-    pending.resolve({ fields: reply.fields ?? {}, body: whole });
+    if (body.isTooLarge) {
+      return pending.reject(new AppError("too_large", { detail: "The host's answer is too large." }));
+    }
+    pending.resolve({ fields: reply.fields ?? {}, body: body.whole() });
   }
 
   /** Never sent again: what they ask for may have been done. */
@@ -45,6 +50,6 @@ export class PendingRequests {
 }
 
 function refusalOf({ code = "", detail, fields }: ReplyMessage): AppError {
-  const known: ErrorCode = Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : "internal";
+  const known: ErrorCode = HOST_REFUSALS.has(code) ? (code as ErrorCode) : "internal";
   return new AppError(known, { ...fields, ...(detail === undefined ? {} : { detail }) });
 }

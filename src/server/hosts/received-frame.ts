@@ -1,6 +1,7 @@
 /** A frame as it comes over the link, made a frame of the domain again. */
-import { EVENT_TYPES, type EventType } from "../../domain/event.ts";
+import { EVENT_TYPES, type EventType, type JsonObject } from "../../domain/event.ts";
 import type { SessionFrame } from "../../domain/session-frame.ts";
+import { isTold, TOLD_EVENTS } from "../../protocol/told-events.ts";
 import type { FrameMessage } from "./host-link.ts";
 
 const KNOWN: ReadonlySet<string> = new Set(EVENT_TYPES);
@@ -12,7 +13,8 @@ export function receivedFrame(message: FrameMessage, body: Uint8Array): SessionF
       return { kind: "bytes", order, cursor, bytes: body };
     case "SESSION_EVENT":
       return { kind: "event", order, cursor, at: message.at, ...eventOf(message) };
-    case "INTERACTIVE_CMD_DONE": {
+    case "INTERACTIVE_CMD_DONE":
+    case "COMMAND_RESULT": {
       const { at, reason, exit_code: exitCode, signal } = message;
       const how = { ...(exitCode === undefined ? {} : { exitCode }), ...(signal === undefined ? {} : { signal }) };
       return { kind: "exit", order, cursor, at, reason, ...how };
@@ -20,9 +22,16 @@ export function receivedFrame(message: FrameMessage, body: Uint8Array): SessionF
   }
 }
 
-/** What only a newer hub knows keeps its place and its content. */
+/** What only a newer hub knows keeps its place and its content; what nobody could read its place alone. */
 function eventOf({ event, payload, by }: Extract<FrameMessage, { type: "SESSION_EVENT" }>) {
   const source = by === undefined ? {} : { by };
-  if (KNOWN.has(event)) return { type: event as EventType, payload, ...source };
-  return { type: "log_line" as const, payload: { event: "unknown_event", type: event, payload }, ...source };
+  const asLine = (told: JsonObject) => ({ type: "log_line" as const, payload: { ...told, type: event }, ...source });
+  if (!KNOWN.has(event)) return asLine({ event: "unknown_event", payload });
+  // What is no host's to tell at all is for the check to find.
+  const isReadable = !isTold(event) || isDecision(event) || TOLD_EVENTS[event].safeParse(payload).success;
+  return isReadable ? { type: event as EventType, payload, ...source } : asLine({ event: "malformed_event" });
+}
+
+function isDecision(event: string): boolean {
+  return event === "prompt_decision";
 }

@@ -16,6 +16,8 @@ export type SessionFeedOptions = {
   /** Its intake refuses. */
   readonly onTrouble: (error: unknown) => void;
   readonly onOver: () => void;
+  /** So many bytes more, or fewer, wait to be stored. */
+  readonly onWaiting?: (bytes: number) => void;
 };
 
 const BATCH_BYTES = 1024 * 1024;
@@ -27,6 +29,8 @@ export class SessionFeed {
   readonly #options: SessionFeedOptions;
   readonly #stopped = new AbortController();
   #queue: SessionFrame[] = [];
+  /** Of each frame in the queue. */
+  #sizes: number[] = [];
   #received: number;
   #stored: number;
   #running: Promise<void> | undefined;
@@ -44,14 +48,20 @@ export class SessionFeed {
     this.#confirmed = true;
   }
 
-  take(frame: SessionFrame): void {
-    if (frame.order <= this.#received || this.#stopped.signal.aborted) return;
-    if (frame.order > this.#received + 1) {
-      if (this.#confirmed) this.#options.onGap(this.#received + 1, frame.order);
-      return;
-    }
+  /** Whether it is the next; one that comes too early is told of. */
+  expects(order: number): boolean {
+    if (order <= this.#received || this.#stopped.signal.aborted) return false;
+    if (order === this.#received + 1) return true;
+    if (this.#confirmed) this.#options.onGap(this.#received + 1, order);
+    return false;
+  }
+
+  take(frame: SessionFrame, bytes = 0): void {
+    if (!this.expects(frame.order)) return;
     this.#received = frame.order;
     this.#queue.push(frame);
+    this.#sizes.push(bytes);
+    this.#options.onWaiting?.(bytes);
     // What came together is stored together.
     this.#running ??= Promise.resolve().then(() => this.#run());
   }
@@ -69,6 +79,8 @@ export class SessionFeed {
   async stop(): Promise<number> {
     this.#stopped.abort();
     await this.#running;
+    this.#queue = [];
+    this.#letGo(total(this.#sizes.splice(0)));
     this.#tellAwaited();
     return this.#stored;
   }
@@ -76,13 +88,20 @@ export class SessionFeed {
   async #run(): Promise<void> {
     while (this.#queue.length > 0 && !this.#stopped.signal.aborted) {
       const batch = this.#nextBatch();
-      if (!(await this.#store(batch))) break;
+      const bytes = total(this.#sizes.splice(0, batch.length));
+      const isStored = await this.#store(batch);
+      this.#letGo(bytes);
+      if (!isStored) break;
       this.#stored = batch.at(-1)!.order;
       this.#options.acknowledge(this.#stored);
       this.#tellAwaited();
       if (batch.at(-1)!.kind === "exit") this.#options.onOver();
     }
     this.#running = undefined;
+  }
+
+  #letGo(bytes: number): void {
+    if (bytes > 0) this.#options.onWaiting?.(-bytes);
   }
 
   #tellAwaited(): void {
@@ -119,4 +138,8 @@ export class SessionFeed {
       if (this.#stopped.signal.aborted) return false;
     }
   }
+}
+
+function total(sizes: readonly number[]): number {
+  return sizes.reduce((sum, it) => sum + it, 0);
 }

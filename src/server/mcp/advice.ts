@@ -14,7 +14,8 @@ export const ADVICE = {
   not_found: "Check the id by listing; it may be closed, or not for this credential to see.",
   invalid_transition: "Read the present state first, then choose an action that can follow from it.",
   busy: "Wait until the running command ends, then call again.",
-  interactive_active: "Finish or end the interactive run first.",
+  interactive_active:
+    "Finish or end the interactive run first; `session_id`, if there is one, names the command that is active.",
   shell_idle: "Nothing is reading input. Run a command instead.",
   control_refused:
     "You do not have control of this session. Ask with control_request, then control_wait; do not retry in a loop.",
@@ -32,8 +33,10 @@ export const ADVICE = {
   cursor_expired: "Continue from the oldest place that is still kept, which this failure names.",
   too_large: "Send less at once.",
   limit_reached: "Close what is no longer needed, or wait before calling again.",
-  approval_pending: "A person has been asked. Wait for the decision; do not send it again.",
+  approval_pending:
+    "Do not send it again, unless it says `behind`: then another command is asked about, and yours was not taken; send it when that is over.",
   unknown_outcome: "It may or may not have happened. Look at the present state before trying again.",
+  channel_failed: "Tell a person: the chat platform's answer is in the detail.",
   kind_unavailable: "This hub can't run that kind of session. Choose another kind or ask a person.",
   host_offline: "The machine is away. Wait for it to come back, or use another workspace.",
   storage_unavailable: "Nothing was done. Try again later; tell a person if it lasts.",

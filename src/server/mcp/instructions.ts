@@ -4,7 +4,7 @@ import type { McpTools } from "./tools.ts";
 type Part = { readonly tools: readonly string[]; readonly text: string };
 
 const INTRODUCTION =
-  "Sidestick runs live sessions (terminals, browsers, files, desktops) that you share with a person. The person sees " +
+  "Sidestick runs live sessions (terminals, here and on other machines) that you share with a person. The person sees " +
   "what you do and can take over, pause or stop you at any moment; that is not an error. When you are refused, do what " +
   "the failure says, and do not try another way around it.";
 
@@ -25,11 +25,31 @@ const PARTS: readonly Part[] = [
       "PROMPT; pty_end_session ends it. While it runs pty_exec_block is refused.",
   },
   {
+    tools: ["start_interactive_command"],
+    text:
+      "Commands of a project (a workspace, on its own host; `default` exists) have no shell that stays. execute_command: what asks nothing; it answers " +
+      "stdout, stderr and exit_code, its input is empty. start_interactive_command: what will ask (sudo, apt without -y, ssh, passwd, wizards); it answers " +
+      "when the program waits for input. Then repeat send_command_input (raw: end an answer with \\n; control characters work) until `final`. `output` is " +
+      "only what is new. `final: false` without `waiting`: wait_for_command. One runs at a time: end it, or terminate_command, before the next. " +
+      "A `password` question is for a person: tell them, then wait_for_command, which goes on when they have typed it. After `approval_pending`: approval_wait, then " +
+      "wait_for_command with its `session_id`. For several commands that share a directory and variables use pty_exec_block.",
+  },
+  {
     tools: ["pty_exec_block"],
     text:
       "Your terminals are guarded: some files, sockets and programs of the person aren't there. `needs_open` (sudo) means that a " +
       "person is asked whether you may continue in an open session: wait for the `approval_decision` of its `approvalId`; if " +
       "it is `approved`, run the command again in the same conversation. Never look for another way to more rights.",
+  },
+  {
+    tools: ["approval_wait"],
+    text:
+      "Policy: what you run or type is judged first. `policy_denied` is final: say so, do not try another wording. " +
+      "`approval_pending` means that a person is asked about exactly this command: nothing runs yet. Call approval_wait with its `requestId` (again, " +
+      "if it still says `pending`); when it says `approved`, `result` tells that it runs, as which block: go on with pty_wait_for. Do not " +
+      "send the command a second time, unless the failure has `behind`: then another command of this terminal is asked about and yours has not " +
+      "been taken; send it when that one is over. Say in `reason` why you want it: the person reads that. If the answer has `edited`, " +
+      "that is what ran. policy_explain tells beforehand how a command would be judged.",
   },
   {
     tools: ["pty_wait_for"],
@@ -43,8 +63,15 @@ const PARTS: readonly Part[] = [
     tools: ["pty_send"],
     text:
       "pty_send types exactly what you give it: Enter is \\r, so an answer is `yes\\r`; keys have names (C-c, Up, F5). " +
-      "With `if_prompt` it is typed only if that prompt still waits. A `password` prompt is for a person: tell them, then " +
-      "pty_wait_for PROMPT or INPUT; never ask for the secret and never type one.",
+      "With `if_prompt` it is typed only if that prompt still waits. A `password` prompt is for a person: they have been asked " +
+      "already; tell them, then pty_wait_for PROMPT or INPUT, which goes on by itself when they have typed it. Never ask for the secret and never type one.",
+  },
+  {
+    tools: ["prompt_reply"],
+    text:
+      "Questions: prompt_list with status `pending` tells what programs ask, with the choices they take; prompt_reply with its `prompt_id` and " +
+      "`nonce` answers in plain words (`yes`, an option) and types what the program wants, once. A person may answer first: `prompt_gone` is not an " +
+      "error. `secret_for_person`: leave it to them. Read `warning` before you answer.",
   },
   {
     tools: ["pty_send"],

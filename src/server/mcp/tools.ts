@@ -38,7 +38,7 @@ function pick(role: Role): McpTools {
 }
 
 function isTool(name: OperationName): name is CallName {
-  return operation(name).tool && operation(name).kind === "call";
+  return operation(name).tool !== false && operation(name).kind === "call";
 }
 
 function toolOf(name: CallName): McpTool {
@@ -64,7 +64,7 @@ function withDefaults(input: z.ZodObject, defaults: Operation["toolDefaults"]): 
     const field = input.shape[key] as z.ZodType;
     return [key, field.meta() === undefined ? field.default(value) : field.default(value).meta(field.meta()!)];
   });
-  return changed.length === 0 ? input : input.extend(Object.fromEntries(changed));
+  return changed.length === 0 ? input : input.safeExtend(Object.fromEntries(changed));
 }
 
 function annotations(effect: Operation["effect"]): ToolAnnotations {

@@ -19,11 +19,15 @@ export type ControlDesks = {
 /** From the gate's answer to the log's record of it. */
 const RECORDED_MS = 2_000;
 
+/** As everybody is told. */
+export function toldControl(control: ControlDesk, sessionId: string, state = control.state(sessionId)): Control {
+  const { containment } = control.place(sessionId);
+  const agents_may_acquire = control.mayAcquire(sessionId);
+  return Control.parse({ session_id: sessionId, ...describeControl(state), agents_may_acquire, containment });
+}
+
 export function controlHandlers({ control, changes, shells }: ControlDesks) {
-  const controlOf = (sessionId: string, state: ControlState): Control => {
-    const { containment } = control.place(sessionId);
-    return Control.parse({ session_id: sessionId, ...describeControl(state), containment });
-  };
+  const controlOf = (sessionId: string, state: ControlState): Control => toldControl(control, sessionId, state);
   const granted = (state: Control): Control => {
     const { containment, user } = control.place(state.session_id);
     const warning = grantWarning(containment, user);
@@ -50,13 +54,13 @@ export function controlHandlers({ control, changes, shells }: ControlDesks) {
     },
     "control.changes": ({ sessionId }) => shells.changes(sessionId),
     "control.release": async ({ sessionId, note, lease_seconds: leaseSeconds, agent_id: agentId }, { caller }) => {
-      const state = await told(sessionId, control.release(sessionId, { note, leaseSeconds, agentId }, caller.actor));
-      return state.control_mode === "AGENT" ? granted(state) : state;
+      // Whoever lets go lets agents in, where they may take control by themselves.
+      return granted(await told(sessionId, control.release(sessionId, { note, leaseSeconds, agentId }, caller.actor)));
     },
     "control.request": ({ sessionId, reason }, { caller }) =>
       told(sessionId, control.change(sessionId, { type: "request", by: agent(caller.actor), reason })),
-    "control.decline": ({ sessionId }, { caller }) =>
-      told(sessionId, control.change(sessionId, { type: "decline", by: person(caller.actor) })),
+    "control.decline": ({ sessionId, agent_id: agentId }, { caller }) =>
+      told(sessionId, control.change(sessionId, { type: "decline", by: person(caller.actor), agentId })),
     "control.wait": async ({ sessionId, timeout_ms: timeoutMs }, { caller, signal }) => {
       const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       await control.awaitControl(sessionId, caller.actor.id, until);

@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { CursorExpired, StorageFailed } from "../../hub/ports.ts";
 import { ANN, BOB } from "../../../test/store/test-log.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { temporaryDirectory } from "../../../test/support/temporary.ts";
 import { byteStoreContract } from "../byte-store.contract.ts";
 import { SegmentByteStore, type SegmentByteStoreOptions } from "./segment-byte-store.ts";
@@ -92,7 +93,7 @@ test("[BYT-7] many streams are served with few open files", async () => {
 
   expect(contents).toEqual(streams.map(() => Buffer.from([0, 1, 2])));
   expect(await store.streams()).toHaveLength(40);
-  await expect.poll(() => openFilesIn(directory)).toBeLessThanOrEqual(8);
+  await eventually(async () => expect(await openFilesIn(directory)).toBeLessThanOrEqual(8));
 });
 
 test("[BYT-4] an append that can't be stored is rejected, and the next one works", async () => {

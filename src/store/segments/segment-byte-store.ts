@@ -4,7 +4,7 @@
  */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type ByteStore, StorageFailed } from "../../hub/ports.ts";
+import { type ByteStore, type Reached, StorageFailed } from "../../hub/ports.ts";
 import { emptyIfMissing, SegmentedStream } from "./segmented-stream.ts";
 import { asStorageFailed } from "./storage-errors.ts";
 
@@ -65,6 +65,10 @@ export class SegmentByteStore implements ByteStore {
 
   async offsetAt(stream: string, atMs: number): Promise<number> {
     return await this.#use(stream, (it) => it.offsetAt(atMs));
+  }
+
+  async times(stream: string): Promise<readonly Reached[]> {
+    return await this.#use(stream, (it) => it.times());
   }
 
   /** Answers how many bytes were removed. */

@@ -6,8 +6,8 @@
 import { constants, writeSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { CursorExpired, StorageFailed } from "../../hub/ports.ts";
-import { findOffsetAt, SegmentIndex } from "./segment-index.ts";
+import { CursorExpired, type Reached, StorageFailed } from "../../hub/ports.ts";
+import { findOffsetAt, readRecords, SegmentIndex } from "./segment-index.ts";
 
 const SEGMENT_NAME = /^(\d{16})\.seg$/;
 
@@ -95,6 +95,21 @@ export class SegmentedStream {
       if (found !== undefined) return Math.max(this.oldest, Math.min(found, this.size));
     }
     return this.oldest;
+  }
+
+  /** When which offset was reached, oldest first. */
+  async times(): Promise<Reached[]> {
+    await this.#tail?.index.noted();
+    const reached: Reached[] = [];
+    let last: Reached = [0, this.oldest];
+    for (const segment of this.#segments) {
+      for (const { offset, at } of await readRecords(this.#path(segment, "idx"))) {
+        if (!(offset > last[1]) || offset > this.size || !Number.isFinite(at)) continue;
+        last = [Math.max(at, last[0]), offset];
+        reached.push(last);
+      }
+    }
+    return reached;
   }
 
   async prune(maxBytes: number): Promise<number> {

@@ -4,6 +4,7 @@
  */
 import type { EventType } from "../../domain/event.ts";
 import type { ChainHead } from "../../domain/audit-chain.ts";
+import type { Forwarded, OutboxChange, OutboxRow, Seen } from "../../hub/chat/outbox-port.ts";
 import type { AuditHead, AuditPage, Credential, Pruned, RememberedAnswer, Retention } from "../../hub/ports.ts";
 
 /** Stands for "no position", "no cursor" in a Float64Array. */
@@ -83,8 +84,16 @@ export type Calls = {
   putAnswer: { argument: AnswerKey & { answer: RememberedAnswer; at: number }; result: void };
   forgetAnswer: { argument: AnswerKey; result: void };
   pruneAnswers: { argument: { before: number }; result: void };
+  changeOutbox: { argument: OutboxChange; result: readonly OutboxRow[] };
+  outboxRows: { argument: undefined; result: readonly OutboxRow[] };
+  outboxConsumed: { argument: undefined; result: number | undefined };
+  outboxForwarded: { argument: undefined; result: readonly Forwarded[] };
+  seenDelivery: { argument: Seen; result: Reaction | undefined };
+  sawDelivery: { argument: Seen & { reaction: Reaction }; result: void };
   close: { argument: undefined; result: void };
 };
+
+type Reaction = { readonly notice?: string | undefined };
 
 export type CallName = keyof Calls;
 

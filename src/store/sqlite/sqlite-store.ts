@@ -1,9 +1,9 @@
-/** Opens the store of a data directory: `<data-dir>/events.db`, one thread, three adapters. */
+/** Opens the store of a data directory: `<data-dir>/events.db`, one thread, five adapters. */
 import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { SqliteAuditTrail } from "./audit-trail.ts";
 import { SqliteEventLog } from "./event-log.ts";
-import { SqliteAnswerStore, SqliteCredentialStore } from "./record-stores.ts";
+import { SqliteAnswerStore, SqliteCredentialStore, SqliteOutboxStore } from "./record-stores.ts";
 import { cantOpen } from "./store-unusable.ts";
 import { StoreWorker } from "./store-worker.ts";
 
@@ -11,6 +11,7 @@ export type SqliteStore = {
   readonly events: SqliteEventLog;
   readonly credentials: SqliteCredentialStore;
   readonly answers: SqliteAnswerStore;
+  readonly outbox: SqliteOutboxStore;
   readonly audit: SqliteAuditTrail;
   readonly file: string;
   readonly sqliteVersion: string;
@@ -32,6 +33,7 @@ export async function openSqliteStore(dataDir: string, options: { readonly now: 
     events,
     credentials: new SqliteCredentialStore(worker),
     answers: new SqliteAnswerStore(worker, options.now),
+    outbox: new SqliteOutboxStore(worker),
     audit: new SqliteAuditTrail(worker),
     file,
     sqliteVersion: worker.opened.sqliteVersion,

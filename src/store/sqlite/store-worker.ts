@@ -2,7 +2,8 @@
  * The main thread's end of the store's thread. Calls are answered by id, appends in the order they were made. When
  * the thread dies, everything that waits and everything that follows is rejected.
  */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../../lib/thread.ts";
 import { CursorExpired, StorageFailed } from "../../hub/ports.ts";
 import { AppendBatch, type AppendRequest } from "./append-batch.ts";
 import type { CallName, Calls, Failure, FromThread, Opened, ThreadData } from "./messages.ts";
@@ -44,7 +45,7 @@ export class StoreWorker {
   /** Throws `StoreUnusable` when the file can't be used as it is. */
   static async open(data: ThreadData): Promise<StoreWorker> {
     const url = new URL("thread/main.ts", import.meta.url);
-    const worker = new Worker(url, { workerData: data, execArgv: [], name: "store" });
+    const worker = startThread(url, { workerData: data, name: "store" });
     const first = await new Promise<FromThread>((resolve, reject) => {
       worker.once("message", resolve);
       worker.once("error", reject);

@@ -3,16 +3,18 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { statSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
+import { keptPort } from "../../../../test/support/kept-port.ts";
 import { temporaryDirectory } from "../../../../test/support/temporary.ts";
 import { readProcFile } from "./proc-file.ts";
 import { descendants, type Look } from "./probe.ts";
 import { allProcesses } from "./processes.ts";
-import { inShell, kill, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
+import { closeProbe, inShell, kill, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
+
+afterAll(closeProbe);
 
 const isRoot = process.getuid?.() === 0;
 
@@ -117,12 +119,14 @@ describe("ssh", () => {
     for (const key of [hostKey, userKey])
       execFileSync("/usr/bin/ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", key]);
     await writeFile(join(directory, "authorized"), await readFile(`${userKey}.pub`));
-    const port = await freePort();
+    const port = await keptPort();
     const settings = [
       `ListenAddress 127.0.0.1:${port}`,
       `HostKey ${hostKey}`,
       `AuthorizedKeysFile ${join(directory, "authorized")}`,
       "PidFile none\nStrictModes no\nUsePAM no\nPermitRootLogin yes\nPasswordAuthentication yes",
+      // As a shell in a shell: what whoever runs the tests has in their .bashrc may take any time.
+      "SetEnv SHLVL=1",
     ];
     await writeFile(join(directory, "config"), settings.join("\n"));
     if (isRoot) await mkdir("/run/sshd", { recursive: true });
@@ -138,14 +142,6 @@ describe("ssh", () => {
 
   function destroy(this: { destroy(): void }): void {
     this.destroy();
-  }
-
-  async function freePort(): Promise<number> {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
-    await promisify(server.close.bind(server))();
-    return port;
   }
 
   test("[PRB-9] its own questions are told, what happens on the other side is opaque", async () => {

@@ -1,15 +1,18 @@
 import { performance } from "node:perf_hooks";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { Probe, type ProbeTarget } from "./probe.ts";
-import { inShell, look, lookUntil, type ProgramOnPty } from "./program-on-pty.contract.ts";
+import { closeProbe, inShell, look, lookUntil, type ProgramOnPty } from "./program-on-pty.contract.ts";
 import { STUCK, THROWS } from "./stuck.contract.ts";
+
+afterAll(closeProbe);
 
 const SOAK = process.env["SIDESTICK_SOAK"] === "1";
 const QUIET_MS = 30;
 
 async function probeWith(file: string): Promise<Probe> {
-  const probe = await Probe.open({ deadlineMs: 100, thread: new URL(file, import.meta.url) });
+  const probe = await Probe.open({ deadlineMs: 2_000, thread: new URL(file, import.meta.url) });
   onTestFinished(() => probe.close());
   return probe;
 }
@@ -29,6 +32,22 @@ test("[PRB-19] a look that hangs or breaks is unknown, and those behind it are a
 
   const late = unknown("the look took too long");
   expect(looks).toEqual([looked(10), late, looked(11), unknown("it broke"), late, looked(12)]);
+});
+
+test("[PRB-19] of a look's time a machine that stood still takes a part: one timer is over, whatever the clock says", async () => {
+  const probe = await probeWith("stuck.contract.ts");
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  let isOver = false;
+  const hanging = probe.look(at(STUCK)).finally(() => (isOver = true));
+
+  vi.advanceTimersToNextTimer();
+  for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+  const wasOver = isOver;
+  vi.advanceTimersByTime(2_000);
+
+  expect(wasOver).toBe(false);
+  expect(await hanging).toEqual(unknown("the look took too long"));
 });
 
 test("[PRB-19] closing answers what hangs; afterwards everything is unknown", async () => {

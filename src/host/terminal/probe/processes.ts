@@ -1,5 +1,7 @@
 /** The process tree as `/proc` shows it at one moment; what has ended meanwhile is left out. */
+import { readlinkSync, statSync } from "node:fs";
 import { basename } from "node:path";
+import { isTrustedName } from "../../../domain/prompts/claims.ts";
 import { numbersIn, readProcFile } from "./proc-file.ts";
 
 export type ProcessStat = {
@@ -77,9 +79,40 @@ export function allProcesses(): number[] {
 
 /** The name people know it by: Node names its first thread `MainThread`, and that is all the kernel keeps. */
 export function programOf({ pid, program }: ProcessStat): string {
-  if (program !== "MainThread") return program;
+  const name = program === "MainThread" ? commandOf(pid) || program : program;
+  return isTrustedName(name) ? vouchedName(name, pid) : name;
+}
+
+function commandOf(pid: number): string {
   const command = readProcFile(`/proc/${pid}/cmdline`)?.split("\0", 1)[0] ?? "";
-  return basename(Buffer.from(command, "latin1").toString()) || program;
+  return basename(Buffer.from(command, "latin1").toString());
+}
+
+/** A program names itself, and a script or a copy can be called `sudo`: what runs tells. What can't be seen is another user's, as the real one. */
+function vouchedName(name: string, pid: number): string {
+  const path = executablePath(pid);
+  if (path === undefined || (basename(path).startsWith(name) && isOfSystem(path, pid))) return name;
+  return `${name} (${path})`;
+}
+
+function isOfSystem(path: string, pid: number): boolean {
+  return SYSTEM_PLACES.test(path) && statSync(`/proc/${pid}/exe`, { throwIfNoEntry: false })?.uid === 0;
+}
+
+const SYSTEM_PLACES = /^\/(?:usr|bin|sbin|lib|lib64|opt|nix\/store|gnu\/store|snap|run\/wrappers)\//;
+
+function executablePath(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`).replace(/ \(deleted\)$/, "");
+  } catch {
+    return undefined;
+  }
+}
+
+/** The name of the file that it runs, or what the kernel calls it where that can't be seen. */
+export function executableOf(pid: number): string | undefined {
+  const path = executablePath(pid);
+  return path === undefined ? readStat(pid)?.program : basename(path);
 }
 
 /** How often a thread has gone to wait: grows with each new wait, stands while one lasts. */

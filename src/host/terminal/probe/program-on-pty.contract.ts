@@ -1,6 +1,6 @@
 /** A real program on a real terminal, for the probe's tests; it and all it started are gone when the test is over. */
 import { type IPty, spawn } from "@lydell/node-pty";
-import { afterAll, expect, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { descendants, type Look, Probe, type ProbeTarget } from "./probe.ts";
 import { readStat } from "./processes.ts";
@@ -76,11 +76,18 @@ export function kill(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   }
 }
 
-const probe = await Probe.open();
-afterAll(() => probe.close());
+let probe: Promise<Probe> | undefined;
 
-export function look(program: ProgramOnPty): Promise<Look> {
-  return probe.look(program.target);
+/** One for a file of tests, which closes it at its end. */
+export async function closeProbe(): Promise<void> {
+  const open = probe;
+  probe = undefined;
+  await (await open)?.close();
+}
+
+export async function look(program: ProgramOnPty): Promise<Look> {
+  probe ??= Probe.open();
+  return (await probe).look(program.target);
 }
 
 /** The look once it is as expected; it must stay so. */

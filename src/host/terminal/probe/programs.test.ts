@@ -1,8 +1,10 @@
 /** The table of knowledge/terminal.md 3.3, program by program. */
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
-import { inShell, kill, look, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
+import { closeProbe, inShell, kill, look, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
 import { readStat } from "./processes.ts";
+
+afterAll(closeProbe);
 
 test.each([
   { command: "cat", program: "cat", syscall: "read" },

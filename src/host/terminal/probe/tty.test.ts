@@ -1,14 +1,16 @@
 import { closeSync, openSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { temporaryDirectory } from "../../../../test/support/temporary.ts";
 import { descendants } from "./probe.ts";
 import { childrenByScan } from "./processes.ts";
-import { inShell, kill, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
+import { closeProbe, inShell, kill, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
 import { shellAtPrompt } from "./shell-at-prompt.ts";
 import { flushInput, foregroundGroup, readTtyModes, unreadInput } from "./tty.ts";
+
+afterAll(closeProbe);
 
 test.each([
   { settings: "sane", modes: { echo: true, canonical: true, signals: true } },

@@ -98,10 +98,24 @@ const piece = fc.oneof(
     "\u001B[3\n1m",
   ),
 );
-const output = fc.array(piece, { minLength: 1, maxLength: 40 }).map((pieces) => Buffer.from(pieces.join("")));
+/**
+ * Where nothing wraps, xterm.js erases a wide character at the margin when another one, that doesn't fit, begins a chunk.
+ * Whether it does so can't be told from outside.
+ */
+const dependsOnChunks = (text: string): boolean => text.includes("\u001B[?7l") && /[\u1100-\u{1F9FF}]/u.test(text);
+/** A soft reset puts xterm.js' saved cursor to the first line of what it keeps: no sequence does that again, and erasing what scrolled off moves it. */
+const savesAbove = (text: string): boolean => text.includes("\u001B[!p") && text.includes("\u001B[3J");
+const output = fc
+  .array(piece, { minLength: 1, maxLength: 40 })
+  .map((pieces) => pieces.join(""))
+  .filter((text) => !dependsOnChunks(text) && !savesAbove(text))
+  .map((text) => Buffer.from(text));
 
 /** A wide character that doesn't fit leaves an empty cell, which is bold although nothing shows it. */
 const BOLD_MARGIN = Buffer.from("\u001B[17a\u001B[1;44m漢字\u001B[1A");
+
+/** The cursor stands two cells behind the last one then. */
+const ALONE_BEHIND = Buffer.from("\u001B[1;14H       \u001B]2;title\u0007\u0301\u001B[0mlink");
 
 test(
   "[SCR-20] a keyframe taken anywhere is continued exactly by the bytes that follow",
@@ -122,7 +136,14 @@ test(
         feed(parts, bytes.subarray(at));
         expect(stateOf(parts)).toEqual(stateOf(whole));
       }),
-      { seed: SEED, numRuns: RUNS, examples: [[BOLD_MARGIN, [BOLD_MARGIN.length - 1]]] },
+      {
+        seed: SEED,
+        numRuns: RUNS,
+        examples: [
+          [BOLD_MARGIN, [BOLD_MARGIN.length - 1]],
+          [ALONE_BEHIND, [26]],
+        ],
+      },
     );
   },
 );

@@ -6,6 +6,7 @@ import { Unicode11Addon } from "@xterm/addon-unicode11";
 import headless from "@xterm/headless";
 import type { Terminal } from "@xterm/headless";
 import { ModeScanner } from "../../../domain/modes.ts";
+import { type CountedTerminal, limitCounts } from "../../../domain/terminal-counts.ts";
 import { wholeCharacters } from "../../../lib/whole-characters.ts";
 import { byteTools } from "../byte-tools.ts";
 import { CountLimit } from "./count-limit.ts";
@@ -54,6 +55,7 @@ export class Emulator {
     this.#terminal.loadAddon(new Unicode11Addon());
     this.#terminal.unicode.activeVersion = "11";
     this.#inner = new XtermInternals(this.#terminal);
+    limitCounts(this.#terminal as unknown as CountedTerminal);
     this.#onReply = onReply;
     this.#terminal.onData((text) => this.#reply(text));
     this.#terminal.onTitleChange((title) => (this.#title = sanitize(title)));

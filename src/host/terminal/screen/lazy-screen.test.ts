@@ -116,7 +116,7 @@ test("[SCR-32] an emulator made again from its keyframe shows the same as one th
     session.feed(output.subarray(at, to));
     const { lines } = await session.screen.read();
     expect(lines).toEqual(shownBy(output.subarray(0, to)));
-    if (random(4) === 0) {
+    if (at === 0 || random(4) === 0) {
       await eventually(() => expect(session.keyframes.at(-1)?.cursor).toBeGreaterThan(session.cursor - 4));
       cycles += 1;
     }
@@ -359,4 +359,13 @@ test("[SCR-42] a closed screen answers nobody and takes nothing", async () => {
   await expect(waiting).rejects.toThrow("over");
   await expect(session.screen.snapshot()).rejects.toThrow("over");
   expect(session.replies).toEqual([]);
+});
+
+test("[SCR-31] who looks while a keyframe is about to be made is answered", async () => {
+  const session = new Session({ limits: { quietBytes: 10, quietMs: 0, keyframeEvery: 100, calmMs: 0 } });
+  session.feed("x\r\n".repeat(100));
+
+  const { cursor } = await session.screen.read();
+
+  expect(cursor).toBe(session.cursor);
 });

@@ -30,6 +30,8 @@ export type LazyScreenOptions = {
 
 /** As long as a program is taken to wait for the terminal's answer rather than for somebody. */
 const ANSWER_MS = 500;
+/** Even of what is slow to draw. */
+const LITTLE_BYTES = 16 * 1024;
 
 type Place = { readonly cursor: number; readonly size: Size };
 
@@ -159,7 +161,10 @@ export class LazyScreen {
         this.#askedAt = undefined;
         this.#options.onReply(bytes);
       },
-      onProgress: () => this.#pump(),
+      onProgress: () => {
+        this.#boundPending();
+        this.#pump();
+      },
       onLost: () => this.#lost(new Error("the emulator was lost")),
     });
     this.#keyframe = undefined;
@@ -167,10 +172,12 @@ export class LazyScreen {
     this.#pump();
   }
 
-  /** Gives the emulator as much as it should have at once. */
+  /** Gives the emulator as much as it should have at once; little, until it is known how fast it draws. */
   #pump(): void {
-    while (this.#screen !== undefined && !this.#dozing && this.#screen.backlog < this.#limits.window) {
-      const next = this.#pending.shift(this.#limits.message);
+    const window = Math.min(this.#limits.window, this.#drawnIn(this.#limits.windowMs) ?? LITTLE_BYTES);
+    const message = Math.min(this.#limits.message, window);
+    while (this.#screen !== undefined && !this.#dozing && this.#screen.backlog < window) {
+      const next = this.#pending.shift(message);
       if (next === undefined) return;
       switch (next.kind) {
         case "output":
@@ -211,7 +218,8 @@ export class LazyScreen {
     this.#leaving = true;
     const run = (screen: Screen): void => {
       const place = this.#at;
-      this.#dozing = true;
+      // Whoever looks next would wait for somebody else to wake it.
+      this.#dozing = !this.#pending.isAwaited;
       screen.keyframe(this.#limits.keyframe).then(
         (keyframe) => this.#left(keyframe, place),
         (error: Error) => (this.#screen === screen ? this.#lost(error) : undefined),
@@ -256,8 +264,14 @@ export class LazyScreen {
   #boundPending(): void {
     const { weight } = this.#pending;
     const awake = this.#state !== "asleep";
-    if (weight > (awake ? this.#limits.waiting : this.#limits.retained)) this.#skip();
+    const most = Math.min(this.#limits.waiting, this.#drawnIn(this.#limits.lateMs) ?? Number.POSITIVE_INFINITY);
+    if (weight > (awake ? most : this.#limits.retained)) this.#skip();
     else if (!awake && weight >= this.#limits.keyframeEvery && this.#isCalm()) this.#leave();
+  }
+
+  #drawnIn(ms: number): number | undefined {
+    const bytesPerMs = this.#screen?.bytesPerMs;
+    return bytesPerMs === undefined ? undefined : Math.max(LITTLE_BYTES, bytesPerMs * ms);
   }
 
   /** No flood: an emulator that runs beside one takes the processor from it and doesn't catch up. */
@@ -269,7 +283,8 @@ export class LazyScreen {
   /** The emulator can't follow: the newest output is worth more than the oldest. */
   #skip(): void {
     const modes = this.#options.modes?.() ?? this.#scanner!.modes;
-    this.#pending.skip(this.#limits.keptInFlood, this.#size, modes);
+    const { keptInFlood, keptMs } = this.#limits;
+    this.#pending.skip(Math.min(keptInFlood, this.#drawnIn(keptMs) ?? keptInFlood), this.#size, modes);
     this.#pendingSince = performance.now();
     if (this.#state === "asleep") this.#keyframe = undefined;
     const used = performance.now() - this.#usedAt < this.#limits.idleMs;

@@ -43,7 +43,8 @@ export type ToThread =
 
 export type FromThread =
   | { readonly kind: "ready" }
-  | { readonly kind: "fed"; readonly screen: number; readonly bytes: number }
+  /** `bytesPerMs`: of processor time, as far as it is known. */
+  | { readonly kind: "fed"; readonly screen: number; readonly bytes: number; readonly bytesPerMs: number | undefined }
   | { readonly kind: "reply"; readonly screen: number; readonly text: string }
   | { readonly kind: "answer"; readonly call: number; readonly result: ScreenContent | ScreenKeyframe }
   | { readonly kind: "failed"; readonly call: number; readonly reason: string };

@@ -101,7 +101,7 @@ export class PendingOutput {
     const item = this.#items[this.#head];
     if (item === undefined) return undefined;
     this.#head += 1;
-    const taken = item.kind === "output" ? this.#gather(item, maxBytes) : item;
+    const taken = item.kind === "output" ? this.#gather(this.#cut(item, maxBytes), maxBytes) : item;
     if (taken.kind === "output") this.#weight -= taken.bytes.length;
     else if (taken.kind === "resize") this.#weight -= RESIZE_COST;
     this.#trim();
@@ -147,6 +147,15 @@ export class PendingOutput {
       if (item.kind === "step") item.step.drop(error);
       else if (item.kind === "output") item.answer = false;
     }
+  }
+
+  /** The first `maxBytes` of it; the rest is next. */
+  #cut(item: Block, maxBytes: number): Block {
+    const { bytes, end, answer } = item;
+    if (bytes.length <= maxBytes) return item;
+    this.#head -= 1;
+    this.#items[this.#head] = { kind: "output", bytes: bytes.subarray(maxBytes), end, answer };
+    return { kind: "output", bytes: bytes.subarray(0, maxBytes), end: end - bytes.length + maxBytes, answer };
   }
 
   #gather(first: Block, maxBytes: number): Output {

@@ -21,8 +21,13 @@ export type ScreenLimits = {
   readonly calmMs: number;
   /** After a flood that nobody looked at, no emulator is made just for a keyframe. */
   readonly floodRestMs: number;
-  /** Output on its way to the emulators' thread: bounds how long a session's flood delays the screens of others. */
+  /** Output that takes longer to draw is skipped like a flood: three bytes can fill a screen. */
+  readonly lateMs: number;
+  /** Of output that was skipped for that, as much is kept as is drawn in this time. */
+  readonly keptMs: number;
+  /** Output on its way to the emulators' thread, at the most, and as much as is drawn in this time: whoever looks waits for it. */
   readonly window: number;
+  readonly windowMs: number;
   readonly message: number;
   readonly keyframe: KeyframeLimits;
   readonly snapshot: KeyframeLimits;
@@ -42,7 +47,10 @@ export const LIMITS: ScreenLimits = {
   keptInFlood: MIB,
   calmMs: 300,
   floodRestMs: 2_000,
+  lateMs: 5_000,
+  keptMs: 1_000,
   window: 256 * KIB,
+  windowMs: 100,
   message: 64 * KIB,
   keyframe: { scrollback: 200, maxBytes: 64 * KIB },
   snapshot: { scrollback: 1_000, maxBytes: 4 * MIB },

@@ -94,17 +94,19 @@ function modes({ terminal, inner, title }: Written): string {
 /** Character sets, pen and cursor, last: all that came before moves them. */
 function cursor({ terminal, inner }: Written): string {
   const { originMode, insertMode, wraparoundMode } = terminal.modes;
-  const { x, y, scrollTop } = inner.active;
+  const { cols } = terminal;
+  const { y, scrollTop } = inner.active;
+  // A combining character that stands alone behind a full row takes a cell that isn't there.
+  const x = Math.min(inner.active.x, cols);
+  const justPrinted = inner.justPrinted && inner.active.x <= cols;
   const place = (col: number): string => at(originMode ? y - scrollTop : y, col);
   const before =
     (originMode ? "\u001B[?6h" : "") + (wraparoundMode ? "" : "\u001B[?7l") + (insertMode ? "\u001B[4h" : "");
   const last = previousCell(terminal, x, y);
-  const { cols } = terminal;
   // Waiting to wrap, or a combining character may come: only printing the last character again leaves it so.
-  if (last === undefined || (x < cols && !inner.justPrinted))
-    return before + place(x) + pen(inner.pen) + charsets(inner);
+  if (last === undefined || (x < cols && !justPrinted)) return before + place(x) + pen(inner.pen) + charsets(inner);
   const again = `${place(last.col)}${insertMode ? `\u001B[${last.width}P` : ""}`;
-  if (!inner.justPrinted) return `${before}${again}${last.pen}${last.characters}${pen(inner.pen)}${charsets(inner)}`;
+  if (!justPrinted) return `${before}${again}${last.pen}${last.characters}${pen(inner.pen)}${charsets(inner)}`;
   // Here the pen and the sets are still those that printed it, and what a set gives it doesn't translate again.
   return `${before}${charsets(inner)}${again}${pen(inner.pen)}${last.characters}`;
 }

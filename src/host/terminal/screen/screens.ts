@@ -2,7 +2,8 @@
  * The main thread's end of the emulators' thread: one thread for all screens of the process. When the thread dies, what
  * waits is rejected, every screen is lost, and the next one that is made starts a new thread.
  */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
+import { startThread } from "../../../lib/thread.ts";
 import type { TerminalModes } from "../../../domain/modes.ts";
 import type { Creation, FromThread, KeyframeLimits, ScreenContent, ScreenKeyframe, ToThread } from "./messages.ts";
 
@@ -20,6 +21,8 @@ export interface Screen {
   keyframe(limits: KeyframeLimits): Promise<ScreenKeyframe>;
   /** Bytes that were fed and are not on the screen yet. */
   readonly backlog: number;
+  /** How much it draws in a millisecond of processor time. Undefined: not known yet. */
+  readonly bytesPerMs: number | undefined;
   close(): void;
 }
 
@@ -97,7 +100,7 @@ export class Screens {
     const url = new URL("emulator-thread.ts", import.meta.url);
     this.#heardAt = performance.now();
     const resourceLimits = { maxOldGenerationSizeMb: THREAD_MEGABYTES };
-    const worker = new Worker(url, { execArgv: [], name: "screens", resourceLimits });
+    const worker = startThread(url, { name: "screens", resourceLimits });
     const ready = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
     // Whoever doesn't wait for it learns of the failure by the loss of its screen.
@@ -135,7 +138,7 @@ export class Screens {
   #take(message: Exclude<FromThread, { kind: "ready" }>): void {
     switch (message.kind) {
       case "fed":
-        this.#screens.get(message.screen)?.fed(message.bytes);
+        this.#screens.get(message.screen)?.fed(message);
         return;
       case "reply":
         this.#screens.get(message.screen)?.replied(message.text);
@@ -191,6 +194,7 @@ class ThreadScreen implements Screen {
   readonly #options: ScreenOptions;
   readonly #door: Door;
   #backlog = 0;
+  #bytesPerMs: number | undefined;
   #closed = false;
 
   constructor(id: number, options: ScreenOptions, door: Door) {
@@ -201,6 +205,10 @@ class ThreadScreen implements Screen {
 
   get backlog(): number {
     return this.#backlog;
+  }
+
+  get bytesPerMs(): number | undefined {
+    return this.#bytesPerMs;
   }
 
   feed(bytes: Uint8Array, options: { readonly answer: boolean } = { answer: true }): void {
@@ -238,8 +246,9 @@ class ThreadScreen implements Screen {
     this.#door.gone();
   }
 
-  fed(bytes: number): void {
+  fed({ bytes, bytesPerMs }: Extract<FromThread, { kind: "fed" }>): void {
     this.#backlog -= bytes;
+    this.#bytesPerMs = bytesPerMs;
     this.#options.onProgress?.();
   }
 

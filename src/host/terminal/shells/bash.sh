@@ -9,7 +9,8 @@ __ss_a='\[\e]7717;${__ss_k-};A;$?\a\]'
 __ss_b='\[\e]7717;${__ss_k-};B\a\]'
 __ss_c='\e]7717;${__ss_k-};C\a'
 __ss_e=$'__sidestick_recall\n\\builtin eval -- "$__ss_text"\n__sidestick_arm'
-__ss_i=' \\. "$__ss"/*: (__ss_c=*'
+builtin readonly __ss_e
+__ss_i=' \\. "$__ss"*: (__ss_c=*'
 
 # PWD with every byte but the plain ones as %XX, in __ss_cwd.
 __sidestick_place() {

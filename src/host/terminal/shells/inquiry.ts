@@ -3,13 +3,14 @@
  * allows; and how the answer is read, which anybody who can write as the user may have written. Rules GRD-28, GRD-29 in
  * docs/spec/guard.md.
  */
-import { closeSync, constants, fstatSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { ToldShell } from "../../../domain/shell-state/shell-state.ts";
+import { putAway } from "../shared-files.ts";
 import type { ShellFamily } from "./family.ts";
 import { fishQuoted, posixQuoted } from "./quoting.ts";
-import { pasted, writeAnew } from "./submission.ts";
+import { commandsOf, pasted, READ_ONLY, writeAnew } from "./submission.ts";
 
 export type Inquiry = {
   /** With its Enter. */
@@ -56,13 +57,14 @@ export async function inquiryOf(shell: ToldShell, directory: string): Promise<In
   for (const path of filesOf(shell, answer)) writeAnew(path, "");
   const line = LINES[shell](directory);
   const program = programOf(shell, answer, asked);
-  writeAnew(join(directory, QUESTION), shell === "fish" ? `${FISH_ASKED}${FISH_FORGETS(line)}${program}` : program);
+  const whole = shell === "fish" ? `${FISH_ASKED}${FISH_FORGETS(line)}${program}` : program;
+  writeAnew(join(commandsOf(directory), QUESTION), whole, READ_ONLY);
   const typed = shell === "fish" ? pasted(line) : line;
   return {
     line,
     typed: Buffer.from(`${typed}\r`),
     answer: () => {
-      rmSync(join(directory, QUESTION), { recursive: true, force: true });
+      putAway(join(commandsOf(directory), QUESTION));
       return takeWhole(answer);
     },
   };
@@ -78,18 +80,18 @@ const ANSWER_MAX = 1024 * 1024;
  * that can be done: else the expansion fails and nothing is read.
  */
 const LINES: Readonly<Record<ToldShell, (directory: string) => string>> = {
-  bash: () => String.raw` (__ss_c=$? __ss_o=$SHELLOPTS:$BASHOPTS POSIXLY_CORRECT=1;\. "$__ss"/ask)`,
+  bash: () => String.raw` (__ss_c=$? __ss_o=$SHELLOPTS:$BASHOPTS POSIXLY_CORRECT=1;\. "$__ss".c/ask)`,
   // Its traps aren't those of its subshell. Whether `trap` is a function is known by then.
   zsh: () => {
     const known = (name: string): string => `("\${(@kv)${name}}")`;
     const own = ["options", "functions", "dis_functions"].map((name) => `\${\${(M)\${(t)${name}}:#*special*}:?}`);
     const before = `__ss_t=${own.join("")} __ss_o=${known("options")} options[aliases]=off`;
-    const asking = String.raw`(${before} __ss_f=${known("functions")} dis_functions=${known("functions")};\. "$__ss"/ask)`;
+    const asking = String.raw`(${before} __ss_f=${known("functions")} dis_functions=${known("functions")};\. "$__ss".c/ask)`;
     const status = "${${(M)options[errexit]:#off}:+$__ss_c}";
     return String.raw` __ss_c=$?;${asking};\trap >|"$__ss"/told-traps;(\exit ${status})`;
   },
-  fish: (directory) => ` builtin source ${fishQuoted(join(directory, QUESTION))}`,
-  dash: () => String.raw` \. "$__ss"/ask`,
+  fish: (directory) => ` builtin source ${fishQuoted(join(commandsOf(directory), QUESTION))}`,
+  dash: () => String.raw` \. "$__ss".c/ask`,
 };
 
 const FISH_ASKED = "builtin set -l __ss_c $status\n";
@@ -115,6 +117,15 @@ function script(shell: ToldShell): Promise<string> {
   return readFile(new URL(`state/${NAMES[shell]}`, import.meta.url), "utf8");
 }
 
+/** Nothing, or more than an answer is: it may grow while it is read. */
+function readBounded(fd: number): string | undefined {
+  const bytes = Buffer.allocUnsafe(ANSWER_MAX + 1);
+  let length = 0;
+  for (let read = -1; read !== 0 && length < bytes.length; length += read)
+    read = readSync(fd, bytes, { offset: length });
+  return length > 0 && length <= ANSWER_MAX ? bytes.toString("utf8", 0, length) : undefined;
+}
+
 /** A pipe would hold us up, a link lead us elsewhere. Whose shell it is, theirs is its directory. */
 function takeAnswer(path: string): string | undefined {
   let fd: number;
@@ -126,9 +137,9 @@ function takeAnswer(path: string): string | undefined {
   try {
     const status = fstatSync(fd);
     const isShells = status.isFile() && status.uid === statSync(dirname(path), { throwIfNoEntry: false })?.uid;
-    return isShells && status.size > 0 && status.size <= ANSWER_MAX ? readFileSync(fd, "utf8") : undefined;
+    return isShells ? readBounded(fd) : undefined;
   } finally {
     closeSync(fd);
-    rmSync(path, { recursive: true, force: true });
+    putAway(path);
   }
 }

@@ -41,7 +41,8 @@ export async function liveShell(shell: string, options: LiveOptions = {}): Promi
     await mkdir(dirname(join(home, path)), { recursive: true });
     await writeFile(join(home, path), text);
   }
-  const directory = await temporaryDirectory();
+  const directory = join(await temporaryDirectory(), "shell");
+  await mkdir(directory);
   const nonce = randomBytes(16).toString("hex");
   const env = { HOME: home, PATH: "/usr/bin:/bin", LANG: "C.UTF-8", TERM: "xterm-256color", ...options.env };
   const launch = await prepareShell({ shell, directory, nonce, env });

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { familyOf, type ShellFamily } from "./family.ts";
 import { isToldShell, prepareState } from "./inquiry.ts";
 import { fishQuoted, posixQuoted } from "./quoting.ts";
+import { commandsOf } from "./submission.ts";
 
 export type { ShellFamily } from "./family.ts";
 export { submissionOf, type Submission } from "./submission.ts";
@@ -34,6 +35,7 @@ export type ShellOptions = {
 export async function prepareShell(options: ShellOptions): Promise<ShellLaunch> {
   const family = familyOf(options.shell);
   const { directory } = options;
+  await mkdir(commandsOf(directory), { mode: 0o700 });
   if (isToldShell(family)) {
     await writeFile(join(directory, "key"), `${options.nonce}\n`, { mode: 0o600 });
     await prepareState(family, directory);

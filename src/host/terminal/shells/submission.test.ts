@@ -1,10 +1,11 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../../../../test/support/temporary.ts";
 import { familyOf, type ShellFamily } from "./family.ts";
 import { liveShell } from "./live-shell.contract.ts";
 import { submissionOf } from "./shell.ts";
+import { commandsOf } from "./submission.ts";
 
 const UNKNOWN = { directory: "/nowhere", shell: "/bin/sh", bracketedPaste: false, integrated: false };
 
@@ -51,7 +52,8 @@ test.each([
   { text: "a\nb\n\n", shown: "a\r\nb" },
   { text: "a\tb\u001B[2J\u0007\r\u007F\u009B", shown: "a\tb^[[2J^G^M^?<9b>" },
 ])("[BLK-26] a command is shown so that it does nothing to the terminal: $shown", async ({ text, shown }) => {
-  const directory = await temporaryDirectory();
+  const directory = join(await temporaryDirectory(), "shell");
+  mkdirSync(commandsOf(directory));
 
   const submission = await submissionOf(
     "bash",

@@ -5,11 +5,12 @@
  * prompt for more. fish gets it pasted, because jobs of a sourced file stay in fish's own process group.
  * Rules BLK-15..BLK-28 in docs/spec/blocks.md.
  */
-import { closeSync, constants, fchownSync, openSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { closeSync, constants, fchmodSync, fchownSync, openSync, statSync, unlinkSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../../../protocol/errors.ts";
 import { runForHost } from "../../orphans.ts";
+import { putAway } from "../shared-files.ts";
 import type { ShellFamily } from "./family.ts";
 import { fishQuoted, posixQuoted } from "./quoting.ts";
 import { visible } from "./visible.ts";
@@ -20,14 +21,18 @@ export type Submission = {
   readonly shown: Uint8Array;
   /** The contiguous echo to expect; empty if the echo is the command itself. */
   readonly echo: Uint8Array;
+  /** From which the shell reads it, while it runs. */
+  readonly files: readonly CommandFile[];
   /** To be called when the command has ended: a shell may read its file as it goes. */
   remove(): void;
 };
 
+export type CommandFile = { readonly path: string; readonly text: string };
+
 export type SubmittedCommand = { readonly text: string; readonly cwd?: string | undefined; readonly seq: number };
 
 export type SubmissionPlace = {
-  /** Whatever runs in the shell can change what is in it. */
+  /** The shell's own. */
   readonly directory: string;
   /** By which fish's syntax is checked: with the same fish that will run it. */
   readonly shell: string;
@@ -59,18 +64,19 @@ function sourced(
   command: SubmittedCommand,
   { directory, integrated }: SubmissionPlace,
 ): Submission {
-  const outer = join(directory, String(command.seq));
+  const outer = join(commandsOf(directory), String(command.seq));
   const inner = `${outer}.sh`;
   const lines = integrated ? INTEGRATED[family](command, inner) : [...entering(family, command), reading(inner)];
   const files = [{ path: outer, text: `${lines.join("\n")}\n` }];
   if (lines.includes(reading(inner))) files.push({ path: inner, text: `${command.text}\n` });
   // Synchronous: 0.07 ms on a disk, less than half of the way through the thread pool; a short command takes 0.7 ms.
-  for (const { path, text } of files) writeAnew(path, text);
+  for (const { path, text } of files) writeAnew(path, text, READ_ONLY);
   const echo = integrated ? `${line(command.seq)}${TAIL[family]}` : String.raw` \. ${posixQuoted(outer)}`;
   return {
     typed: Buffer.from(`${echo}\r`),
     shown: Buffer.from(visible(command.text)),
     echo: Buffer.from(echo),
+    files,
     remove: () => {
       for (const { path } of files) unlink(path);
     },
@@ -78,20 +84,33 @@ function sourced(
 }
 
 /**
+ * Where what a shell is told to read lies: beside its own directory. Inside a guard, and for another account, it can't be
+ * written to; elsewhere whatever runs as the same user can change it.
+ */
+export function commandsOf(directory: string): string {
+  return `${directory}${COMMANDS}`;
+}
+
+const COMMANDS = ".c";
+
+/**
  * The directory is the shell's, so whatever runs in it may have put something there: a pipe would hold up the host, a
  * link would be written through.
  */
-export function writeAnew(path: string, text: string): void {
-  if (wroteNew(path, text)) return;
-  rmSync(path, { force: true, recursive: true });
-  if (!wroteNew(path, text)) throw filesChanged();
+export function writeAnew(path: string, text: string, mode = 0o600): void {
+  if (wroteNew(path, text, mode)) return;
+  putAway(path);
+  if (!wroteNew(path, text, mode)) throw filesChanged();
 }
 
+/** For its owner, and for the group of an account that isn't its owner. */
+export const READ_ONLY = 0o440;
+
 /** False: something is there. */
-function wroteNew(path: string, text: string): boolean {
+function wroteNew(path: string, text: string, mode: number): boolean {
   let fd: number;
   try {
-    fd = openSync(path, NEW_FILE, 0o600);
+    fd = openSync(path, NEW_FILE, mode);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST") return false;
@@ -99,7 +118,7 @@ function wroteNew(path: string, text: string): boolean {
   }
   try {
     writeFileSync(fd, text);
-    if (process.getuid?.() === 0) giveToOwnerOf(dirname(path), fd);
+    if (process.getuid?.() === 0) giveToOwnerOf(dirname(path), fd, mode);
     return true;
   } finally {
     closeSync(fd);
@@ -107,9 +126,11 @@ function wroteNew(path: string, text: string): boolean {
 }
 
 /** A shell of another user's must be able to read it. */
-function giveToOwnerOf(directory: string, fd: number): void {
+function giveToOwnerOf(directory: string, fd: number, mode: number): void {
   const { uid, gid } = statSync(directory);
-  if (uid !== 0) fchownSync(fd, uid, gid);
+  fchownSync(fd, uid, gid);
+  // Whatever our umask took from the group.
+  fchmodSync(fd, mode);
 }
 
 const NEW_FILE =
@@ -133,7 +154,7 @@ type PosixFamily = "bash" | "zsh" | "dash";
  * even where our hooks are gone.
  */
 function line(seq: number): string {
-  return String.raw` \. "$__ss"/${seq}`;
+  return String.raw` \. "$__ss"${COMMANDS}/${seq}`;
 }
 
 const TAIL: Readonly<Record<PosixFamily, string>> = { bash: String.raw` && \eval "$__ss_t"`, zsh: "", dash: "" };
@@ -185,7 +206,7 @@ async function pastedIntoFish(command: SubmittedCommand, place: SubmissionPlace)
   const whole =
     command.cwd === undefined ? text : `cd -- ${fishQuoted(directoryOf(command.cwd))}; and begin\n${text}\nend`;
   if (UNPASTABLE.test(whole)) throw refused("fish can't be given control characters in cwd");
-  await checkFish(whole, join(place.directory, `${command.seq}.fish`), place.shell);
+  await checkFish(whole, command.seq, place);
   return asTyped(pasted(whole));
 }
 
@@ -194,15 +215,22 @@ async function pastedIntoFish(command: SubmittedCommand, place: SubmissionPlace)
 const UNPASTABLE = /[\u0000-\u0008\u000B-\u001F\u007F]/;
 
 /** An incomplete command would make fish ask for the rest, and a wrong one would be no block. */
-async function checkFish(text: string, file: string, fish: string): Promise<void> {
-  writeAnew(file, text);
+async function checkFish(text: string, seq: number, { directory, shell }: SubmissionPlace): Promise<void> {
+  const file = join(commandsOf(directory), `${seq}.fish`);
+  writeAnew(file, text, READ_ONLY);
   try {
-    await runForHost(fish, ["--no-config", "-n", file], { env: {}, timeout: 5_000 });
+    await runForHost(shell, ["--no-config", "-n", file], { env: {}, timeout: 5_000, ...rightsOf(directory) });
   } catch (error) {
     throw new AppError("invalid_request", { detail: "fish finds a syntax error in it" }, { cause: error });
   } finally {
     await rm(file, { force: true });
   }
+}
+
+/** It may be a program of their own, found in their PATH. */
+function rightsOf(directory: string): { readonly uid?: number; readonly gid?: number } {
+  const { uid, gid } = statSync(directory);
+  return process.getuid?.() === 0 && uid !== 0 ? { uid, gid } : {};
 }
 
 function keyed({ text, cwd }: SubmittedCommand, { bracketedPaste }: SubmissionPlace): Submission {
@@ -222,6 +250,7 @@ function asTyped(text: string): Submission {
     typed: Buffer.from(`${text}\r`),
     shown: new Uint8Array(0),
     echo: new Uint8Array(0),
+    files: [],
     remove: () => undefined,
   };
 }

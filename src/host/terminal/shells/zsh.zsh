@@ -76,7 +76,7 @@ __sidestick_line_init() {
 
 __sidestick_keep() {
   builtin setopt local_options no_xtrace no_errexit
-  if [[ $1 == ' \. "$__ss"/'* || $1 == ' __ss_c=$?;('* ]]; then return 1; fi
+  if [[ $1 == ' \. "$__ss"'* || $1 == ' __ss_c=$?;('* ]]; then return 1; fi
 }
 
 # Puts back what somebody replaced.

@@ -12,8 +12,8 @@ import type { Ledger } from "./ledger.ts";
 import type { Streams } from "./names.ts";
 import type { Candidate, Removal } from "./removal.ts";
 
-/** What a session or a workspace is rebuilt from. */
-const STATE_TYPES: ReadonlySet<string> = new Set<EventType>(["status", "workspace"]);
+/** What a session, a workspace or a host is rebuilt from. */
+const STATE_TYPES: ReadonlySet<string> = new Set<EventType>(["status", "workspace", "host"]);
 
 /** Rows looked at between two pauses: a few milliseconds. */
 const REMOVED_ROWS = 256;

@@ -23,6 +23,7 @@ import { Connection } from "./connection.ts";
 import { Ledger } from "./ledger.ts";
 import { MIGRATIONS } from "./migrations.ts";
 import { readTypes, Sources, Streams } from "./names.ts";
+import { Outbox } from "./outbox.ts";
 import { Pruner } from "./pruner.ts";
 import { Reader } from "./reader.ts";
 import { Answers, Credentials } from "./records.ts";
@@ -93,6 +94,7 @@ class StoreThread {
     const pruner = new Pruner(this.#connection, { ledger, streams, chain, compactor });
     const credentials = new Credentials(this.#connection);
     const answers = new Answers(this.#connection);
+    const outbox = new Outbox(this.#connection);
     return {
       page: (request) => reader.page(request),
       last: ({ sessionId, type }) => reader.last(sessionId, type),
@@ -120,6 +122,12 @@ class StoreThread {
       putAnswer: (put) => answers.put(put, put.answer, put.at),
       forgetAnswer: (key) => answers.forget(key),
       pruneAnswers: ({ before }) => answers.prune(before),
+      changeOutbox: (change) => outbox.change(change),
+      outboxRows: () => outbox.rows(),
+      outboxConsumed: () => outbox.consumed(),
+      outboxForwarded: () => outbox.forwarded(),
+      seenDelivery: (delivery) => outbox.seen(delivery),
+      sawDelivery: ({ reaction, ...delivery }) => outbox.saw(delivery, reaction),
       close: async () => await this.#close(ledger),
     };
   }

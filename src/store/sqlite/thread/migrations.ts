@@ -73,7 +73,28 @@ CREATE TABLE audit_removed (id INTEGER PRIMARY KEY, sequence INTEGER NOT NULL, c
 CREATE INDEX audit_removed_by_sequence ON audit_removed (sequence);
 `;
 
-export const MIGRATIONS: readonly string[] = [FIRST, AUDIT_CHAIN];
+/** A row's id is never given twice: an old button in a chat must not mean something new. */
+const OUTBOX = `
+CREATE TABLE outbox (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL) STRICT;
+CREATE TABLE outbox_consumed (id INTEGER PRIMARY KEY CHECK (id = 1), sequence INTEGER NOT NULL) STRICT;
+CREATE TABLE outbox_forwarded (
+  channel TEXT NOT NULL,
+  thread_id TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  cursor INTEGER NOT NULL,
+  PRIMARY KEY (channel, thread_id, session_id)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE received (
+  id INTEGER PRIMARY KEY,
+  channel TEXT NOT NULL,
+  delivery TEXT NOT NULL,
+  content TEXT NOT NULL,
+  UNIQUE (channel, delivery)
+) STRICT;
+CREATE INDEX received_by_channel ON received (channel, id);
+`;
+
+export const MIGRATIONS: readonly string[] = [FIRST, AUDIT_CHAIN, OUTBOX];
 
 /** Takes the missing steps. Refuses a file that is newer than this code or not ours, before anything is changed. */
 export function migrate(db: DatabaseSync, file: string, steps = MIGRATIONS): void {

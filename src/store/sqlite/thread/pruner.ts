@@ -7,6 +7,7 @@
  * lowered, a flood is over). Rules LOG-9, LOG-10.
  */
 import type { StatementSync } from "node:sqlite";
+import type { EventType } from "../../../domain/event.ts";
 import type { PruneAnswer, PruneRequest } from "../messages.ts";
 import { AuditPruner } from "./audit-pruner.ts";
 import type { AuditChain } from "./audit-chain.ts";
@@ -24,6 +25,9 @@ const CHUNK_ROWS = 256;
 const FREE_PAGES = 1_024;
 const FREE_SHARE = 0.25;
 
+/** Activity that somebody may still wait for: it alone can be left behind below the floor. */
+const WAITED_FOR = ["prompt", "prompt_request"] as const satisfies readonly EventType[];
+
 export class Pruner {
   readonly #connection: Connection;
   readonly #ledger: Ledger;
@@ -31,6 +35,7 @@ export class Pruner {
   readonly #audit: AuditPruner;
   readonly #compactor: AuditCompactor;
   readonly #activity: StatementSync;
+  readonly #leftBehind: StatementSync;
 
   constructor(
     connection: Connection,
@@ -42,11 +47,17 @@ export class Pruner {
     this.#compactor = compactor;
     this.#removal = new Removal(connection, ledger, chain);
     this.#audit = new AuditPruner(connection.db, { ledger, streams, removal: this.#removal });
+    const candidates = `SELECT sequence, stream, class, at, octet_length(payload) + ${ROW_BYTES}, '' FROM events`;
     this.#activity = connection.db.prepare(
-      `SELECT sequence, stream, class, at, octet_length(payload) + ${ROW_BYTES}, '' FROM events
-       WHERE class = 0 AND sequence > ? ORDER BY sequence LIMIT ${CHUNK_ROWS}`,
+      `${candidates} WHERE class = 0 AND sequence > ? ORDER BY sequence LIMIT ${CHUNK_ROWS}`,
+    );
+    const types = WAITED_FOR.map((name) => `'${name}'`).join();
+    this.#leftBehind = connection.db.prepare(
+      `${candidates} INDEXED BY events_by_type
+       WHERE type IN (SELECT id FROM types WHERE name IN (${types})) AND class = 0 AND sequence <= ?`,
     );
     this.#activity.setReturnArrays(true);
+    this.#leftBehind.setReturnArrays(true);
   }
 
   /** `pause` lets other work go first between two chunks and answers whether to go on. */
@@ -62,20 +73,30 @@ export class Pruner {
   /** Oldest first over all streams, so that it never has to look at what stays, which is most of the file. */
   async #pruneActivity(request: PruneRequest, pause: () => Promise<boolean>): Promise<number> {
     const before = request.now - request.activityMaxAgeMs;
-    let removed = 0;
+    const waitedFor = new Set(request.keepEvents);
+    let removed = this.#pruneLeftBehind(request.now, waitedFor);
+    // Everything else below the floor is gone: the search begins behind it.
+    let after = this.#ledger.floors[0];
     do {
-      // Everything below the floor is gone: the search begins behind it.
-      const rows = this.#activity.all(this.#ledger.floors[0]) as unknown as Candidate[];
+      const rows = this.#activity.all(after) as unknown as Candidate[];
       let bytes = this.#ledger.bytes[0];
       const kept = rows.findIndex((row) => {
         if (row[3] >= before && bytes <= request.activityMaxBytes) return true;
-        bytes -= row[4];
+        if (!waitedFor.has(row[0])) bytes -= row[4];
         return false;
       });
-      removed += this.#removal.remove(kept === -1 ? rows : rows.slice(0, kept), request.now);
+      const due = kept === -1 ? rows : rows.slice(0, kept);
+      removed += this.#removal.remove(withoutKept(due, waitedFor), request.now);
       if (kept !== -1 || rows.length < CHUNK_ROWS) break;
+      after = rows.at(-1)![0];
     } while (await pause());
     return removed;
+  }
+
+  /** What was waited for when its time had come, and isn't any more. */
+  #pruneLeftBehind(now: number, waitedFor: ReadonlySet<number>): number {
+    const rows = this.#leftBehind.all(this.#ledger.floors[0]) as unknown as Candidate[];
+    return this.#removal.remove(withoutKept(rows, waitedFor), now);
   }
 
   /** True if there may be more to give back. */
@@ -87,4 +108,8 @@ export class Pruner {
     this.#connection.transaction("process", CHUNK_ROWS, () => db.exec(`PRAGMA incremental_vacuum(${CHUNK_ROWS})`));
     return true;
   }
+}
+
+function withoutKept(rows: readonly Candidate[], kept: ReadonlySet<number>): readonly Candidate[] {
+  return rows.filter(([sequence]) => !kept.has(sequence));
 }

@@ -34,6 +34,8 @@
 \builtin bind -X
 #asked:\builtin printf '\0keys\0'
 #asked:\builtin bind -p
+#asked:\builtin printf '\0known\0'
+#asked:\builtin compgen -A enabled
 \builtin printf '\0end\0'
 [[ :$__ss_o: == *:errexit:* ]] && \builtin exit 0
 \builtin exit "$__ss_c"

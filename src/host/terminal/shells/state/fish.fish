@@ -24,5 +24,7 @@ begin
     end
     builtin printf '\0macros\0'
     builtin bind | builtin string escape --style=url
+#asked:    builtin printf '\0known\0'
+#asked:    builtin --names
     builtin printf '\0end\0'
 end >$__ss_to 2>/dev/null </dev/null

@@ -26,5 +26,6 @@ builtin hash
 builtin print -rn -- $'\0macros\0'
 builtin bindkey -L
 builtin zle -lL
+#asked:builtin print -rn -- $'\0known\0'"${(Fk)builtins}"
 builtin print -rn -- $'\0end\0'
 builtin exit "$__ss_c"

@@ -1,0 +1,25 @@
+/** What a terminal is made of and for. */
+import type { CommandForm } from "../../domain/session.ts";
+import type { SessionFrame, Size } from "../../domain/session-frame.ts";
+import type { Launching } from "./launcher.ts";
+import type { Probe } from "./probe/probe.ts";
+import type { Screens } from "./screen/screens.ts";
+
+export type TerminalOptions = {
+  readonly sessionId: string;
+  readonly shell: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly size: Size;
+  /** Private to this session; gone with it. */
+  readonly directory: string;
+  readonly redaction: "on" | "off";
+  readonly launcher?: Launching | undefined;
+  readonly probe: () => Promise<Probe>;
+  readonly screens: () => Promise<Screens>;
+  readonly emit: (frame: SessionFrame) => void;
+  readonly attended: boolean;
+  readonly agentsMayAcquire: boolean;
+  /** It is for one command alone: what waits for that is started in the shell's place. */
+  readonly command?: CommandForm | undefined;
+};

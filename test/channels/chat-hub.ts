@@ -1,0 +1,101 @@
+/** A real hub with real terminals and a chat platform in memory, which people are on. */
+import { expect, onTestFinished } from "vitest";
+import type { SidestickClient } from "../../src/client/sidestick.ts";
+import type { ChatUser } from "../../src/hub/channel-port.ts";
+import type { ChannelMaker } from "../../src/hub/chat/channel-desk.ts";
+import type { OutboxStore } from "../../src/hub/chat/outbox-port.ts";
+import { pairingLink } from "../../src/main/channels.ts";
+import { startHub } from "../../src/main/hub.ts";
+import { connectLocalHost } from "../../src/main/local-host.ts";
+import { readSettings } from "../../src/main/settings.ts";
+import { eventually } from "../support/eventually.ts";
+import { leaveOpen } from "../support/hub.ts";
+import { setPolicy } from "../support/policy.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+import { TestChannel } from "../support/test-channel.ts";
+import { TERMINAL_HOST } from "../support/host-programs.ts";
+import { clientOf, endHostAfterTest } from "../support/terminal-hub.ts";
+
+export const TOKEN = "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1";
+export const ann: ChatUser = { id: "1", name: "Ann" };
+export const bob: ChatUser = { id: "2", name: "Bob" };
+export const eve: ChatUser = { id: "666", name: "Ann" };
+
+export type ChatHub = {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly agent: SidestickClient;
+  readonly person: SidestickClient;
+  readonly chat: TestChannel;
+  /** What the hub keeps of deliveries; a test may put its own way in place. */
+  readonly kept: Pick<OutboxStore, "seen" | "saw">;
+  readonly stop: () => Promise<void>;
+};
+
+/** Again on the same directory: the host has gone on. */
+export async function startChatHub(given?: Pick<ChatHub, "dataDir">, chat = new TestChannel()): Promise<ChatHub> {
+  const dataDir = given?.dataDir ?? (await temporaryDirectory());
+  if (given === undefined) {
+    endHostAfterTest(dataDir);
+    await setPolicy(dataDir, undefined);
+  }
+  let kept!: Pick<OutboxStore, "seen" | "saw">;
+  const chatStore = (store: OutboxStore): OutboxStore => {
+    kept = { seen: store.seen.bind(store), saw: store.saw.bind(store) };
+    return {
+      change: store.change.bind(store),
+      rows: store.rows.bind(store),
+      consumed: store.consumed.bind(store),
+      forwarded: store.forwarded.bind(store),
+      seen: (delivery) => kept.seen(delivery),
+      saw: (delivery, reaction) => kept.saw(delivery, reaction),
+    };
+  };
+  const settings = readSettings(["--port", "0", "--data-dir", dataDir], {
+    XDG_CONFIG_HOME: dataDir,
+    XDG_STATE_HOME: dataDir,
+  });
+  const hub = await startHub(
+    settings,
+    async (parts) => {
+      const { driver, close } = await connectLocalHost({ ...parts, program: TERMINAL_HOST });
+      return { drivers: [driver], close };
+    },
+    { maker: makerOf(chat), chatStore },
+  );
+  let stopped: Promise<void> | undefined;
+  const stop = () => (stopped ??= hub.close());
+  onTestFinished(stop);
+  await leaveOpen(dataDir);
+  const [agent, person] = [await clientOf(hub.url, dataDir, "agent"), await clientOf(hub.url, dataDir, "operator")];
+  return { url: hub.url, dataDir, agent, person, chat, kept, stop };
+}
+
+/** With a channel on whose list these people are. */
+export async function startPairedHub(...people: readonly ChatUser[]): Promise<ChatHub> {
+  const hub = await startChatHub();
+  await hub.person.channel.add({ kind: "telegram", token: TOKEN });
+  for (const user of people) {
+    const { pairing_code } = await hub.person.channel.invite({ name: "telegram" });
+    await hub.chat.says(user, `home-${user.id}`, `/start ${pairing_code}`);
+  }
+  return hub;
+}
+
+export function makerOf(chat: TestChannel): ChannelMaker {
+  return { make: () => chat, pairingLink };
+}
+
+/** What a button sends that stands in a thread, once it does. */
+export function button({ chat }: ChatHub, threadId: string, label: string): Promise<string> {
+  return eventually(() => {
+    const cards = chat.shown.filter((it) => it.threadId === threadId);
+    const found = cards.flatMap(({ card }) => card.buttons.flat()).findLast((it) => it.label === label);
+    expect(found, `${label} in ${JSON.stringify(cards)}`).toBeDefined();
+    return found?.action ?? "";
+  });
+}
+
+export async function bound(hub: ChatHub, threadId: string, session_id: string): Promise<void> {
+  await hub.person.conversation.bind({ channel: "telegram", thread_id: threadId, session_id });
+}

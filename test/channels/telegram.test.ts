@@ -1,0 +1,4 @@
+import { channelContract } from "./channel.contract.ts";
+import { openHastyTelegram, openTelegram } from "./telegram-stage.ts";
+
+channelContract(openTelegram, openHastyTelegram);

@@ -1,0 +1,60 @@
+/** A real hub in whose terminals real programs ask, and people who answer. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import type { SidestickClient } from "../../src/client/sidestick.ts";
+import type { WorkspaceEvent } from "../../src/protocol/events.ts";
+import type { AskedPrompt } from "../../src/protocol/prompts.ts";
+import { eventually } from "../support/eventually.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+export type Asking = { readonly conversation_id: string; readonly sessionId: string; readonly prompt: AskedPrompt };
+
+let conversations = 0;
+
+/** Runs a program in a new terminal of the agent's. */
+export async function started(agent: SidestickClient, command: string): Promise<Omit<Asking, "prompt">> {
+  conversations += 1;
+  const conversation_id = `asking-${conversations}`;
+  const { workspace_session_id: sessionId } = await agent.pty.exec_interactive({ conversation_id, command });
+  return { conversation_id, sessionId };
+}
+
+/** And waits until a person can answer it. */
+export async function asking(
+  { agent, person }: { readonly agent: SidestickClient; readonly person: SidestickClient },
+  command: string,
+): Promise<Asking> {
+  const program = await started(agent, command);
+  return { ...program, prompt: await pendingIn(person, program.sessionId) };
+}
+
+/** A program that asks until it is killed. */
+export async function mortal(question: string): Promise<{ readonly command: string; readonly kill: () => void }> {
+  const file = join(await temporaryDirectory(), "pid");
+  const command = `bash -c 'echo $$ > ${file}; read -p "${question}" x'`;
+  return { command, kill: () => void process.kill(Number(readFileSync(file, "utf8")), "SIGKILL") };
+}
+
+export function pendingIn(client: SidestickClient, session_id: string, after?: AskedPrompt): Promise<AskedPrompt> {
+  return eventually(async () => {
+    const pending = await client.prompt.list({ status: "pending", session_id });
+    const prompt = pending.find((it) => it.prompt_id !== after?.prompt_id);
+    if (prompt === undefined) throw new Error("nothing is asked");
+    return prompt;
+  });
+}
+
+export async function prints(
+  client: SidestickClient,
+  { conversation_id }: Pick<Asking, "conversation_id">,
+  text: string,
+) {
+  const waited = await client.pty.wait_for({ conversation_id, match: text, from_cursor: 0, timeout_ms: 15_000 });
+  expect(waited).toMatchObject({ matched: true });
+}
+
+export async function feedback(client: SidestickClient, sessionId: string): Promise<unknown[]> {
+  const events: WorkspaceEvent[] = await client.event.list({ sessionId, types: ["chat"], limit: 5000 });
+  return events.filter((it) => it.payload["kind"] === "feedback").map((it) => it.payload["text"]);
+}

@@ -1,0 +1,178 @@
+/** The real hub with real shells, and a real browser that looks at its page. */
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+import type { Output, SidestickClient } from "../../src/client/sidestick.ts";
+import { eventually } from "../support/eventually.ts";
+import { openGuardedHub } from "../support/guarded-hub.ts";
+import { ask } from "../support/http.ts";
+import { cookieOf } from "../support/login.ts";
+import type { HubPolicy } from "../support/hub.ts";
+import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+type StoppableHub = Omit<TerminalHub, "where"> & { readonly stop: () => Promise<void> };
+
+export type PageOptions = {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+  /** Logged in as somebody who only looks. */
+  readonly viewer?: string;
+  /** Absent: the stage's own. */
+  readonly at?: { readonly url: string; readonly person: SidestickClient };
+};
+
+export class WebStage {
+  readonly hub: Omit<TerminalHub, "where">;
+  readonly person: SidestickClient;
+  readonly agent: SidestickClient;
+  /** Whatever a page complained about: a policy that was broken, a script that failed. */
+  readonly complaints: string[] = [];
+  readonly #browser: Browser;
+  readonly #stopHub: () => Promise<void>;
+
+  private constructor(hub: StoppableHub, browser: Browser) {
+    this.hub = hub;
+    this.person = hub.person;
+    this.agent = hub.agent;
+    this.#browser = browser;
+    this.#stopHub = hub.stop;
+  }
+
+  /** For a whole file: what `beforeAll` returns must be `stop`. */
+  static async open(policy?: HubPolicy): Promise<WebStage> {
+    return WebStage.#over(openTerminalHub({}, policy));
+  }
+
+  /** The product as a process, with its own policy, whose agents' terminals are guarded. */
+  static async guarded(): Promise<WebStage> {
+    return WebStage.#over(openGuardedHub({ policy: "extends: default\n" }).then((hub) => ({ ...hub, stop: hub.end })));
+  }
+
+  static async #over(opening: Promise<StoppableHub>): Promise<WebStage> {
+    const [hub, browser] = await Promise.all([opening, launch()]);
+    return new WebStage(hub, browser);
+  }
+
+  /** Last of all it says what the pages complained about. */
+  readonly stop = async (): Promise<void> => {
+    await this.#browser.close();
+    await this.#stopHub();
+    expect(this.complaints).toEqual([]);
+  };
+
+  /** A browser of its own, logged in, at a place of the page. */
+  async page(hash = "#/", options: PageOptions = {}): Promise<Page> {
+    const {
+      width = 1280,
+      height = 800,
+      dark = false,
+      viewer,
+      at = { url: this.hub.url, person: this.person },
+    } = options;
+    const colorScheme = dark ? "dark" : "light";
+    const context: BrowserContext = await this.#browser.newContext({ viewport: { width, height }, colorScheme });
+    const page = await context.newPage();
+    page.on("pageerror", (error) => this.complaints.push(String(error)));
+    page.on("console", (said) => said.type() === "error" && this.complaints.push(said.text()));
+    await logIn(context, at, viewer);
+    await page.goto(`${at.url}/${hash}`);
+    await page.locator("[data-link=live]").waitFor();
+    return page;
+  }
+
+  /** A person's terminal at its prompt. */
+  async terminal(title: string): Promise<string> {
+    const { sessionId } = await this.person.session.create({ kind: "terminal", title });
+    await this.#active(sessionId);
+    return sessionId;
+  }
+
+  /** An agent's terminal, which it drives. */
+  async driven(conversation_id: string): Promise<string> {
+    const { workspace_session_id } = await this.agent.pty.exec_block({
+      conversation_id,
+      command: ":",
+      wait_ms: 10_000,
+    });
+    return workspace_session_id;
+  }
+
+  /** A command of the agent's, to its end. */
+  run(conversation_id: string, command: string): Promise<Output<"pty.exec_block">> {
+    return this.agent.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+  }
+
+  async #active(sessionId: string): Promise<void> {
+    await eventually(async () => expect((await this.person.session.get({ sessionId })).status).toBe("active"));
+  }
+}
+
+async function launch(): Promise<Browser> {
+  // Its profile is elsewhere, and goes with it; here it leaves nothing of a test.
+  const home = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "browser");
+  await mkdir(home, { recursive: true });
+  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
+  return chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: FLAGS, env });
+}
+
+/** What the page of a login link does and leaves behind, without showing it: each page that is shown costs a second. */
+async function logIn(
+  context: BrowserContext,
+  { url, person }: Required<PageOptions>["at"],
+  viewer?: string,
+): Promise<void> {
+  const link = await person.login.link(viewer === undefined ? {} : { role: "viewer", name: viewer });
+  const code = new URL(link.url).hash.replace("#code=", "");
+  const answer = await ask(url, { method: "POST", path: "/login", body: { code }, headers: { origin: url } });
+  const [name = "", value = ""] = cookieOf(answer).split("=");
+  await context.addCookies([{ name, value, url, httpOnly: true, sameSite: "Strict" }]);
+  const kept = { origin: url, key: String(answer.body.key) };
+  await context.addInitScript(({ origin, key }) => {
+    if (location.origin === origin) localStorage["sidestick-page-key"] ??= key;
+  }, kept);
+}
+
+/** What the page's terminal shows. */
+export async function shownIn(page: Page): Promise<string> {
+  const rows = await page.locator(".xterm-rows > div").allTextContents();
+  return rows
+    .map((it) => it.replaceAll("\u00A0", " ").trimEnd())
+    .join("\n")
+    .trimEnd();
+}
+
+export async function seesInTerminal(page: Page, text: string | RegExp): Promise<void> {
+  await eventually(async () => {
+    const shown = await shownIn(page);
+    if (typeof text === "string") expect(shown).toContain(text);
+    else expect(shown).toMatch(text);
+  });
+}
+
+/** The page's way to the hub, which breaks when told to and stays so until it is mended. */
+export async function cuttableLink(page: Page) {
+  let [isCut, close] = [false, async (): Promise<void> => undefined];
+  await page.routeWebSocket("**/stream*", async (socket) => {
+    close = () => socket.close({ code: 4000 });
+    if (isCut) await close();
+    else socket.connectToServer();
+  });
+  await page.reload();
+  const cut = (): Promise<void> => {
+    isCut = true;
+    return close();
+  };
+  return { cut, mend: () => (isCut = false) };
+}
