@@ -111,6 +111,19 @@ export class BlockDesk {
     }
   }
 
+  /** Resolves when the block has ended, or the signal is aborted: then with the block. */
+  async ended(
+    sessionId: string,
+    block: BlockRecord | undefined,
+    signal: AbortSignal,
+  ): Promise<BlockRecord | undefined> {
+    if (block === undefined) return undefined;
+    const terminal = this.#terminal(sessionId);
+    const isOpen = (): boolean => terminal.block?.blockId === block.blockId && terminal.block.end === undefined;
+    while (isOpen() && !terminal.isOver && !signal.aborted) await woken(terminal.waiting, signal);
+    return isOpen() && !terminal.isOver ? block : undefined;
+  }
+
   /** Resolves when the block that began at a position is known, or the signal is aborted. */
   async begun(sessionId: string, position: number, signal: AbortSignal): Promise<void> {
     const terminal = this.#terminal(sessionId);

@@ -15,7 +15,7 @@ import { type LossFields, lossOf, throwIfLost, unlessLost } from "./control-loss
 import { type Conversations, ended, noTerminal } from "./conversations.ts";
 import type { OpenContinuation } from "./open-continuation.ts";
 import type { OutputReader } from "./output-reader.ts";
-import type { BlockBegun, BlockRequest, TerminalDriver } from "./terminal-driver.ts";
+import type { BlockBegun, BlockRequest, TerminalDriver, TerminalStatus } from "./terminal-driver.ts";
 import type { PromptReplies } from "./prompt-replies.ts";
 import type { SessionDesk } from "./session-desk.ts";
 import { conditionsOf, waitAnswer } from "./pty-waits.ts";
@@ -131,7 +131,10 @@ export class TerminalDesk {
     const { sessionId } = session;
     const driver = await this.#parts.sessions.running(sessionId);
     if (driver === undefined) throw ended(session);
-    const { mode, blockId, runId, pid, shell, integration, cwd, size } = await driver.status(sessionId);
+    const before = this.#parts.blocks.last(sessionId);
+    const status = await driver.status(sessionId);
+    const { mode, blockId, runId } = await this.#asRecorded(sessionId, status, before);
+    const { pid, shell, integration, cwd, size } = status;
     const question = this.#parts.blocks.question(sessionId);
     return {
       ...placeOf(session),
@@ -148,6 +151,15 @@ export class TerminalDesk {
       ...size,
       ...(await this.#here(sessionId)),
     };
+  }
+
+  /** A host's answer may be here before its frames: a block without its end runs, for whoever reads its output next. */
+  async #asRecorded(sessionId: string, status: TerminalStatus, before: BlockRecord | undefined) {
+    if (status.mode !== "idle") return status;
+    const open = await this.#parts.blocks.ended(sessionId, before, AbortSignal.timeout(ENDING_MS));
+    if (open === undefined) return status;
+    const { blockId, runId } = open;
+    return { mode: runId === undefined ? "block_running" : "interactive", blockId, runId } as const;
   }
 
   async endSession(input: ByRun, { actor }: Caller): Promise<Output<"pty.end_session">> {
