@@ -13,6 +13,8 @@ type Step = { readonly name: string; readonly command: readonly string[] };
 export type Outcome = { readonly name: string; readonly ok: boolean };
 
 const AT_ONCE = 2;
+/** Two steps run at once on two cores: more threads in each do the same work twice, and memory is cheaper than collecting it. */
+const GO = { GOMAXPROCS: "1", GOGC: "400" };
 const BIN = join(ROOT, "node_modules", ".bin");
 
 /** Runs the steps and prints one line for each, in the order in which they end. */
@@ -31,7 +33,7 @@ function steps(): Step[] {
   const configs = filesIn(ROOT, "tsconfig.json", "{src,test,tools,bench}/**/tsconfig.json");
   return [
     { name: "lint", command: ["oxlint", "--type-aware", "--deny-warnings"] },
-    ...configs.map((path) => ({ name: `types ${path}`, command: ["tsc", "--project", path] })),
+    ...configs.map((path) => ({ name: `types ${path}`, command: ["tsc", "--singleThreaded", "--project", path] })),
     { name: "unused code", command: ["knip", "--no-progress"] },
     { name: "format", command: ["oxfmt", "--check"] },
     { name: "layers", command: ["node", "tools/layers.ts"] },
@@ -43,7 +45,7 @@ function steps(): Step[] {
 async function run({ name, command: [program = "", ...parameters] }: Step): Promise<Outcome> {
   const began = performance.now();
   // Tools written for Node find it by `env node`: it has to be ours.
-  const env = { ...process.env, PATH: `${BIN}:${process.env.PATH ?? ""}`, NO_COLOR: "1" };
+  const env = { ...process.env, ...GO, PATH: `${BIN}:${process.env.PATH ?? ""}`, NO_COLOR: "1" };
   const child = spawn(join(BIN, program), parameters, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
   const output: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => output.push(chunk));
