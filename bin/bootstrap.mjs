@@ -4,7 +4,7 @@
  * is installed. Says what it does on stderr, so that the output of what follows stays clean.
  *
  *   bootstrap.mjs         installs the npm packages if package-lock.json changed since the last time
- *   bootstrap.mjs --page  also builds the web page if its sources changed
+ *   bootstrap.mjs --page  also builds the web page and the program if their sources changed
  *   bootstrap.mjs --test  also that, and installs the Debian packages in tools/debian-packages.txt
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -24,6 +24,7 @@ import {
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { builtProgram, PROGRAMS } from "./program.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, "node_modules");
@@ -33,6 +34,8 @@ const ownNode = join(modules, ".bin", "node");
 const ownCommand = join(modules, ".bin", "sidestick");
 const page = join(root, "dist", "web");
 const pageStamp = join(page, ".sources");
+/** A hub that runs loads some of its files when they are needed first. */
+const PROGRAMS_KEPT = 5;
 const PAGE_SOURCES = ["src/web", "src/client", "src/protocol", "src/domain", "vite.config.ts", "package-lock.json"];
 
 // `npm install`, not `npm ci`: a registry that lacks optional packages of other platforms makes `ci` refuse the lock.
@@ -42,7 +45,7 @@ const INSTALL = ["install", "--no-save", "--no-audit", "--no-fund", "--include=d
 try {
   if (!isInstalled()) await withLock(install);
   const isTest = process.argv.includes("--test");
-  if (isTest || process.argv.includes("--page")) await withLock(buildPage);
+  if (isTest || process.argv.includes("--page")) await withLock(build);
   if (isTest) installDebianPackages();
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
@@ -86,18 +89,41 @@ function finishInstall() {
   replaceAtomically(stamp, (path) => writeFileSync(path, wanted()));
 }
 
+async function build() {
+  await buildPage();
+  await buildProgram();
+}
+
 /** Beside the old one, which takes its place as a whole: a hub may be serving it. */
 async function buildPage() {
   const sources = digestOf(PAGE_SOURCES.map((path) => join(root, path)));
   if (readIfThere(pageStamp) === sources) return;
   say("building the web page ...");
   const next = join(root, "dist", `web.${process.pid}`);
-  const vite = [join(modules, "vite", "bin", "vite.js"), "build", "--logLevel", "error", "--outDir", next];
-  const { code, output } = await run(ownNode, vite);
-  if (code !== 0) throw new Error(`the web page could not be built:\n${output.trimEnd()}`);
+  await viteBuild("vite.config.ts", next, "the web page");
   writeFileSync(join(next, ".sources"), sources);
   rmSync(page, { recursive: true, force: true });
   renameSync(next, page);
+}
+
+/** What is changed while it is built is not in it: it lies under the state of before. */
+async function buildProgram() {
+  const program = builtProgram();
+  if (existsSync(program)) return;
+  const next = join(root, "dist", `program.${process.pid}`);
+  await viteBuild("vite.program.config.ts", next, "the program");
+  mkdirSync(PROGRAMS, { recursive: true });
+  renameSync(next, program);
+  const newest = readdirSync(PROGRAMS)
+    .map((name) => ({ path: join(PROGRAMS, name), at: statSync(join(PROGRAMS, name)).mtimeMs }))
+    .sort((a, b) => b.at - a.at);
+  for (const { path } of newest.slice(PROGRAMS_KEPT)) rmSync(path, { recursive: true, force: true });
+}
+
+async function viteBuild(config, directory, what) {
+  const vite = [join(modules, "vite", "bin", "vite.js"), "build", "--config", join(root, config)];
+  const { code, output } = await run(ownNode, [...vite, "--logLevel", "error", "--outDir", directory]);
+  if (code !== 0) throw new Error(`${what} could not be built:\n${output.trimEnd()}`);
 }
 
 function digestOf(paths) {

@@ -26,7 +26,7 @@ function checkout(): TemporaryTree {
     "tools/debian-packages.txt": readFileSync(join(ROOT, "tools/debian-packages.txt"), "utf8"),
   });
   mkdirSync(join(tree.root, "bin"));
-  for (const name of ["bin/sidestick", "bin/main.mjs", "bin/bootstrap.mjs"])
+  for (const name of ["bin/sidestick", "bin/main.mjs", "bin/program.mjs", "bin/bootstrap.mjs"])
     copyFileSync(join(ROOT, name), join(tree.root, name));
   chmodSync(join(tree.root, "bin/sidestick"), 0o755);
   mkdirSync(join(tree.root, "node_modules", ".bin"), { recursive: true });
