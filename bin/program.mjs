@@ -30,7 +30,7 @@ export function entry() {
 /** Where the one of the sources as they are now lies, if it was built. */
 export function builtProgram() {
   const states = [...SETTINGS.map((name) => stateOf(join(root, name))), ...statesIn(join(root, "src"))];
-  return join(PROGRAMS, createHash("sha256").update(states.sort().join("\n")).digest("hex").slice(0, 32));
+  return join(PROGRAMS, createHash("sha256").update(states.toSorted().join("\n")).digest("hex").slice(0, 32));
 }
 
 /** Names, sizes and times: to read them all would take as long as what is saved. */
