@@ -1,8 +1,6 @@
 /** What a host keeps of the hub that it joined: where it is, and its own token. For its owner alone. */
 import { randomUUID } from "node:crypto";
 import { open, readFile, rename, rm } from "node:fs/promises";
-import { request as plainRequest } from "node:http";
-import { request as tlsRequest } from "node:https";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -63,7 +61,8 @@ export async function enrol(url: string, enrolment: Enrolment, ca?: string): Pro
 
 async function post(url: URL, body: string, ca: string | undefined): Promise<{ status: number; text: string }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
-  const request = url.protocol === "https:" ? tlsRequest : plainRequest;
+  // An import would load the client behind the module's WebSocket, at each start of a host.
+  const { request } = process.getBuiltinModule(url.protocol === "https:" ? "node:https" : "node:http");
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   const signal = AbortSignal.timeout(ENROL_WITHIN_MS);
   const sent = request(url, { method: "POST", headers, signal, ...(ca === undefined ? {} : { ca }) }, (response) => {
