@@ -91,7 +91,11 @@ function finishInstall() {
 
 async function build() {
   await buildPage();
-  await buildProgram();
+  try {
+    await buildProgram();
+  } catch (error) {
+    say(`it will start from its sources, which takes a moment longer: ${error.message}`);
+  }
 }
 
 /** Beside the old one, which takes its place as a whole: a hub may be serving it. */

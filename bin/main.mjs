@@ -4,9 +4,9 @@
  */
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
-import { entry } from "./program.mjs";
+import { program } from "./program.mjs";
 
 // In our own install, where nobody else can plant code.
 enableCompileCache(join(import.meta.dirname, "..", "node_modules", ".cache", "sidestick"));
 
-await import(entry());
+await import(program("cli/main"));

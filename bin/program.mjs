@@ -16,21 +16,25 @@ const APART = join(root, "src", "web");
 
 export const PROGRAMS = join(root, "dist", "program");
 
-/** What to load for the command line. */
-export function entry() {
+let known;
+
+/** What to load for a module of `src`, named without its ending: built, if it is an entry of what was built. */
+export function program(name) {
   try {
-    const built = join(builtProgram(), "main.js");
+    known ??= builtProgram();
+    const built = join(known, `${name.replaceAll("/", "-")}.js`);
     if (existsSync(built)) return built;
   } catch {
     // What can't be looked at is not known to be the same.
   }
-  return join(root, "src", "cli", "main.ts");
+  return join(root, "src", `${name}.ts`);
 }
 
 /** Where the one of the sources as they are now lies, if it was built. */
 export function builtProgram() {
   const states = [...SETTINGS.map((name) => stateOf(join(root, name))), ...statesIn(join(root, "src"))];
-  return join(PROGRAMS, createHash("sha256").update(states.toSorted().join("\n")).digest("hex").slice(0, 32));
+  const sorted = states.toSorted((a, b) => (a < b ? -1 : 1));
+  return join(PROGRAMS, createHash("sha256").update(sorted.join("\n")).digest("hex").slice(0, 32));
 }
 
 /** Names, sizes and times: to read them all would take as long as what is saved. */

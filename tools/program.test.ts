@@ -4,6 +4,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, w
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import type * as Program from "../bin/program.mjs";
 import { ROOT } from "./source-files.ts";
 import { temporaryTree, type TemporaryTree } from "./temporary-tree.ts";
 
@@ -21,6 +22,7 @@ function checkout(): TemporaryTree {
     "src/cli/main.ts": MAIN,
     "src/cli/text.ts": 'export const text: string = "one";\n',
     "src/cli/text.test.ts": "",
+    ...Object.fromEntries(["up", "host", "host-join", "terminals"].map((name) => [`src/main/${name}.ts`, ""])),
     "src/web/page.ts": "",
     "package.json": JSON.stringify({ name: "sidestick", type: "module" }),
     "package-lock.json": "{}",
@@ -35,7 +37,7 @@ function checkout(): TemporaryTree {
 
 /** As `bin/bootstrap.mjs` does. */
 async function build(root: string): Promise<void> {
-  const { builtProgram } = (await import(join(root, "bin/program.mjs"))) as { builtProgram: () => string };
+  const { builtProgram } = (await import(join(root, "bin/program.mjs"))) as typeof Program;
   const vite = [join(ROOT, "node_modules/vite/bin/vite.js"), "build", "--logLevel", "error"];
   const config = ["--config", join(root, "vite.program.config.ts"), "--outDir", builtProgram()];
   await run(process.execPath, [...vite, ...config], { cwd: root });

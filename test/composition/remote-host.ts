@@ -3,10 +3,13 @@
  *
  *   node test/composition/remote-host.ts URL --code CODE --data-dir DIR
  */
-import { runHostJoin } from "../../src/main/host-join.ts";
-import { openTerminals } from "../../src/main/terminals.ts";
+import { program } from "../../bin/program.mjs";
+import type * as HostJoin from "../../src/main/host-join.ts";
+import type * as Terminals from "../../src/main/terminals.ts";
 import { emptyHome } from "../support/empty-home.ts";
 
+const { runHostJoin } = (await import(program("main/host-join"))) as typeof HostJoin;
+const { openTerminals } = (await import(program("main/terminals"))) as typeof Terminals;
 process.exitCode = await runHostJoin(process.argv.slice(2), {
   openSession: (parts) =>
     openTerminals({

@@ -4,10 +4,13 @@
  *
  *   node test/composition/terminal-host.ts --data-dir DIR
  */
-import { runHost } from "../../src/main/host.ts";
-import { openTerminals } from "../../src/main/terminals.ts";
+import { program } from "../../bin/program.mjs";
+import type * as Host from "../../src/main/host.ts";
+import type * as Terminals from "../../src/main/terminals.ts";
 import { emptyHome } from "../support/empty-home.ts";
 
+const { runHost } = (await import(program("main/host"))) as typeof Host;
+const { openTerminals } = (await import(program("main/terminals"))) as typeof Terminals;
 process.exitCode = await runHost(process.argv.slice(2), {
   openSession: (parts) => openTerminals({ ...parts, environment: () => emptyHome(parts.directory) }),
 });

@@ -1,0 +1,3 @@
+export const PROGRAMS: string;
+export function program(name: string): string;
+export function builtProgram(): string;
