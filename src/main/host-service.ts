@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { takeInstanceLock } from "../host/link/instance-lock.ts";
+import { isInstanceLocked } from "../host/link/instance-lock.ts";
 import { EXIT_REMOVED, type JoinState, STATE_FILE } from "./host-join.ts";
 import { defaultHostDir, readMembership } from "./membership.ts";
 import { unitWord } from "./system-unit.ts";
@@ -23,20 +23,17 @@ export async function hostStatusOf(given: string | undefined): Promise<HostStatu
   const dataDir = directoryOf(given);
   const membership = await readMembership(dataDir);
   const place = { ...(membership && { name: membership.name, hub: membership.url }), dataDir };
-  const running = await isRunning(join(dataDir, "host", "lock"));
+  const lock = join(dataDir, "host", "lock");
+  const running = existsSync(lock) && (await isInstanceLocked(lock));
   if (!running) return { joined: membership !== undefined, running, online: false, ...place };
-  const { online = false, since, detail } = stateIn(dataDir);
+  const state = stateIn(dataDir);
+  // What one said that ran there before is over.
+  const {
+    online = false,
+    since,
+    detail,
+  }: Partial<JoinState> = String(state.pid) === readFileSync(lock, "utf8").trim() ? state : {};
   return { joined: true, running, online, ...(since && { since }), ...(detail && { detail }), ...place };
-}
-
-async function isRunning(lock: string): Promise<boolean> {
-  if (!existsSync(lock)) return false;
-  const before = readFileSync(lock);
-  const unlock = await takeInstanceLock(lock);
-  if (unlock === undefined) return true;
-  await writeFile(lock, before);
-  unlock();
-  return false;
 }
 
 function stateIn(dataDir: string): Partial<JoinState> {

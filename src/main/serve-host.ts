@@ -71,7 +71,10 @@ export async function serveHost(serving: Serving, { openSession, spoolLimits }: 
     guard: guardAbility(),
     facts,
   });
-  if (host === undefined) return false;
+  if (host === undefined) {
+    endSoon();
+    return false;
+  }
   // A fault in one session must not end the shells of all others.
   process.on("uncaughtException", (error) => logger.error("a fault", { error }));
   process.on("unhandledRejection", (error) => logger.error("a fault", { error }));
@@ -81,7 +84,11 @@ export async function serveHost(serving: Serving, { openSession, spoolLimits }: 
   started(host);
   await host.ended;
   logger.info("the host is down");
-  // Whatever a session left behind, a worker or a timer, must not keep the process.
-  setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
+  endSoon();
   return true;
+}
+
+/** Whatever was left behind, a worker, a timer or who watches a file, must not keep the process. */
+function endSoon(): void {
+  setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
 }

@@ -122,9 +122,20 @@ test("[RML-8] a host doesn't talk to another hub than the one that it joined", a
   await expect(Promise.race([host.again(), told(host, "another hub")])).resolves.toBe("told");
 }, 60_000);
 
+test("[RML-42, RML-3] a second one in the same directory says so and ends; the first one's status is its own", async () => {
+  const host = await joinHost({ url: hub.url, person: hub.person, name: "first" });
+  onTestFinished(host.end);
+
+  const { code, stdout } = await runCli(["host", "join", "--data-dir", host.dataDir]);
+  const status = await runCliHere(["host", "status", "--data-dir", host.dataDir, "--json"]);
+
+  expect([code, stdout]).toEqual([0, `A host already runs there (pid ${host.child.pid}).\n`]);
+  expect(JSON.parse(status.stdout)).toMatchObject({ running: true, online: true, name: "first" });
+});
+
 async function told(host: RemoteHostProcess, words: string): Promise<string> {
   await eventually(async () => {
-    const { stdout } = await runCli(["host", "status", "--data-dir", host.dataDir, "--json"]);
+    const { stdout } = await runCliHere(["host", "status", "--data-dir", host.dataDir, "--json"]);
     expect((JSON.parse(stdout) as { detail?: string }).detail).toContain(words);
   });
   return "told";
