@@ -1,15 +1,19 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryDirectory } from "../../../test/support/temporary.ts";
 import { isInstanceLocked, takeInstanceLock } from "./instance-lock.ts";
 
 /** A process that holds it until its input ends. */
-async function held(path: string, how: "--shared" | "--exclusive"): Promise<ChildProcess> {
+async function held(
+  path: string,
+  how: "--shared" | "--exclusive",
+): Promise<ChildProcessByStdio<Writable, Readable, null>> {
   const child = spawn("flock", [how, path, "sh", "-c", "echo held; read line"], { stdio: ["pipe", "pipe", "inherit"] });
   onTestFinished(() => void child.kill());
-  await once(child.stdout!, "data");
+  await once(child.stdout, "data");
   return child;
 }
 
@@ -18,7 +22,7 @@ test("[RML-42] a host starts also in the moment in which somebody looks whether 
   const looking = await held(path, "--shared");
 
   const taken = takeInstanceLock(path);
-  looking.stdin?.end();
+  looking.stdin.end();
 
   const unlock = await taken;
   expect(unlock).toBeDefined();
@@ -30,7 +34,7 @@ test("[RML-42] of two the second is told, and whoever looks sees the first", asy
   const first = await held(path, "--exclusive");
 
   const states = [await takeInstanceLock(path), await isInstanceLocked(path)];
-  first.stdin?.end();
+  first.stdin.end();
   await once(first, "exit");
 
   expect([...states, await isInstanceLocked(path)]).toEqual([undefined, true, false]);
