@@ -36,8 +36,8 @@ function placesOfSources(): Plugin {
         ["url", `new URL("${path}", import.meta.url).href`],
         ["dirname", `import.meta.dirname + "/${dirname(path)}"`],
       ]);
-      return code.replaceAll(/import\.meta\.(\w+)/g, (text, what: string) => {
-        return places.get(what) ?? this.error(`${text} would be another in the built program`);
+      return code.replaceAll(/import\.meta\b(?:\.(\w+))?/g, (text, what: string | undefined) => {
+        return places.get(what ?? "") ?? this.error(`${text} would be another in the built program`);
       });
     },
   };

@@ -34,8 +34,9 @@ const ownNode = join(modules, ".bin", "node");
 const ownCommand = join(modules, ".bin", "sidestick");
 const page = join(root, "dist", "web");
 const pageStamp = join(page, ".sources");
-/** A hub that runs loads some of its files when they are needed first. */
+/** A hub that runs loads some of its files when they are needed first: of older builds than these nobody should run. */
 const PROGRAMS_KEPT = 5;
+const KEPT_MS = 2 * 86_400_000;
 const PAGE_SOURCES = ["src/web", "src/client", "src/protocol", "src/domain", "vite.config.ts", "package-lock.json"];
 
 // `npm install`, not `npm ci`: a registry that lacks optional packages of other platforms makes `ci` refuse the lock.
@@ -94,6 +95,7 @@ async function build() {
   try {
     await buildProgram();
   } catch (error) {
+    if (process.argv.includes("--test")) throw error;
     say(`it will start from its sources, which takes a moment longer: ${error.message}`);
   }
 }
@@ -110,18 +112,39 @@ async function buildPage() {
   renameSync(next, page);
 }
 
-/** What is changed while it is built is not in it: it lies under the state of before. */
+/** Under the name of the sources' state: one that changed meanwhile is nobody's. */
 async function buildProgram() {
   const program = builtProgram();
   if (existsSync(program)) return;
   const next = join(root, "dist", `program.${process.pid}`);
-  await viteBuild("vite.program.config.ts", next, "the program");
-  mkdirSync(PROGRAMS, { recursive: true });
-  renameSync(next, program);
+  try {
+    await viteBuild("vite.program.config.ts", next, "the program");
+    mkdirSync(PROGRAMS, { recursive: true });
+    if (builtProgram() === program) renameSync(next, program);
+  } finally {
+    rmSync(next, { recursive: true, force: true });
+  }
+  removeOldPrograms();
+}
+
+function removeOldPrograms() {
   const newest = readdirSync(PROGRAMS)
-    .map((name) => ({ path: join(PROGRAMS, name), at: statSync(join(PROGRAMS, name)).mtimeMs }))
-    .sort((a, b) => b.at - a.at);
-  for (const { path } of newest.slice(PROGRAMS_KEPT)) rmSync(path, { recursive: true, force: true });
+    .map((name) => join(PROGRAMS, name))
+    .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+  for (const path of newest.slice(PROGRAMS_KEPT)) if (isOld(path)) rmSync(path, { recursive: true, force: true });
+  // Compiled code lies under the name of the file that it was compiled of, and is made again where it is wanted.
+  const caches = join(modules, ".cache");
+  if (!existsSync(caches)) return;
+  for (const it of readdirSync(caches, { recursive: true, withFileTypes: true })) {
+    const path = join(it.parentPath, it.name);
+    if (it.isFile() && isOld(path)) rmSync(path, { force: true });
+  }
+}
+
+/** Who runs may be writing another in its place. */
+function isOld(path) {
+  const { mtimeMs = Infinity } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return Date.now() - mtimeMs > KEPT_MS;
 }
 
 async function viteBuild(config, directory, what) {

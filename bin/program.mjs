@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** What decides how it is built, beside the sources. */
@@ -23,11 +23,11 @@ export function program(name) {
   try {
     known ??= builtProgram();
     const built = join(known, `${name.replaceAll("/", "-")}.js`);
-    if (existsSync(built)) return built;
+    if (existsSync(built)) return pathToFileURL(built).href;
   } catch {
     // What can't be looked at is not known to be the same.
   }
-  return join(root, "src", `${name}.ts`);
+  return pathToFileURL(join(root, "src", `${name}.ts`)).href;
 }
 
 /** Where the one of the sources as they are now lies, if it was built. */

@@ -117,8 +117,8 @@ export class BlockDesk {
     block: BlockRecord | undefined,
     signal: AbortSignal,
   ): Promise<BlockRecord | undefined> {
-    if (block === undefined) return undefined;
-    const terminal = this.#terminal(sessionId);
+    const terminal = this.#terminals.get(sessionId);
+    if (block === undefined || terminal === undefined) return undefined;
     const isOpen = (): boolean => terminal.block?.blockId === block.blockId && terminal.block.end === undefined;
     while (isOpen() && !terminal.isOver && !signal.aborted) await woken(terminal.waiting, signal);
     return isOpen() && !terminal.isOver ? block : undefined;

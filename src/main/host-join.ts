@@ -18,7 +18,7 @@ import { hostFacts } from "./host-facts.ts";
 import { openHostPolicy } from "./host-policy-file.ts";
 import { defaultHostDir, enrol, type Membership, readMembership, writeMembership } from "./membership.ts";
 import { makePrivateDirectory } from "./private-directory.ts";
-import { type HostComposition, hostLogger, PRODUCT, serveHost } from "./serve-host.ts";
+import { endSoon, type HostComposition, hostLogger, PRODUCT, serveHost } from "./serve-host.ts";
 
 export type JoinComposition = HostComposition & { readonly backOff?: BackOff | undefined };
 
@@ -167,6 +167,7 @@ async function serve(joined: Joined, composition: JoinComposition): Promise<numb
   const serving = { dataDir, hostId, ours: [dataDir], way, within, idleMs: Infinity, facts, logger, started };
   if (await serveHost(serving, composition)) return isRemoved ? EXIT_REMOVED : 0;
   console.log(`A host already runs there (pid ${readFileSync(join(dataDir, "host", "lock"), "utf8").trim()}).`);
+  endSoon();
   return 0;
 }
 

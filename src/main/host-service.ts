@@ -26,19 +26,15 @@ export async function hostStatusOf(given: string | undefined): Promise<HostStatu
   const lock = join(dataDir, "host", "lock");
   const running = existsSync(lock) && (await isInstanceLocked(lock));
   if (!running) return { joined: membership !== undefined, running, online: false, ...place };
-  const state = stateIn(dataDir);
-  // What one said that ran there before is over.
-  const {
-    online = false,
-    since,
-    detail,
-  }: Partial<JoinState> = String(state.pid) === readFileSync(lock, "utf8").trim() ? state : {};
+  const { online = false, since, detail } = stateIn(dataDir, readFileSync(lock, "utf8").trim());
   return { joined: true, running, online, ...(since && { since }), ...(detail && { detail }), ...place };
 }
 
-function stateIn(dataDir: string): Partial<JoinState> {
+/** What one said that ran there before is over. */
+function stateIn(dataDir: string, pid: string): Partial<JoinState> {
   try {
-    return JSON.parse(readFileSync(join(dataDir, STATE_FILE), "utf8")) as JoinState;
+    const state = JSON.parse(readFileSync(join(dataDir, STATE_FILE), "utf8")) as JoinState;
+    return String(state.pid) === pid ? state : {};
   } catch {
     return {};
   }

@@ -71,10 +71,7 @@ export async function serveHost(serving: Serving, { openSession, spoolLimits }: 
     guard: guardAbility(),
     facts,
   });
-  if (host === undefined) {
-    endSoon();
-    return false;
-  }
+  if (host === undefined) return false;
   // A fault in one session must not end the shells of all others.
   process.on("uncaughtException", (error) => logger.error("a fault", { error }));
   process.on("unhandledRejection", (error) => logger.error("a fault", { error }));
@@ -89,6 +86,6 @@ export async function serveHost(serving: Serving, { openSession, spoolLimits }: 
 }
 
 /** Whatever was left behind, a worker, a timer or who watches a file, must not keep the process. */
-function endSoon(): void {
+export function endSoon(): void {
   setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
 }

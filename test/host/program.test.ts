@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { chmod } from "node:fs/promises";
+import { chmod, mkdir } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -74,6 +74,20 @@ test("[HST-15] a second host says that one runs and ends with 0; the first goes 
   expect(second).toEqual({ code: 0, out: `A host already runs there (pid ${first.pid}).\n` });
   const { link } = await dial(dataDir);
   expect(link.welcome).toMatchObject({ pid: first.pid, sessions: [] });
+});
+
+test("[HST-15] where one holds the directory and doesn't answer, the next says so and fails", async () => {
+  const dataDir = await temporaryDirectory();
+  await mkdir(join(dataDir, "host"), { mode: 0o700 });
+  const lock = join(dataDir, "host", "lock");
+  const holder = spawn("flock", [lock, "sh", "-c", "echo held; read line"], { stdio: ["pipe", "pipe", "inherit"] });
+  onTestFinished(() => void holder.kill());
+  await once(holder.stdout, "data");
+
+  const next = spawn(process.execPath, [HOST_PROGRAM, "--data-dir", dataDir], { stdio: ["ignore", "pipe", "pipe"] });
+  const [said, [code]] = await Promise.all([text(next.stderr), once(next, "close")]);
+
+  expect([code, said]).toEqual([1, `sidestick: Another host holds ${join(dataDir, "host")}, but does not answer.\n`]);
 });
 
 test("[HST-15] of many that start at once, one runs", async () => {

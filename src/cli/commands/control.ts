@@ -154,9 +154,11 @@ export const decline = defineCommand({
   examples: ["sidestick decline build"],
   run: async ({ client, values, given, terminal }) => {
     const sessionId = await sessionOf(client, given[0] ?? "");
-    const { requested_by: asked } = await client.control.get({ sessionId });
-    const state = await client.control.decline({ sessionId });
+    const before = await client.control.get({ sessionId });
+    const asked = before.requested_by;
     if (asked === null) terminal.note("sidestick: Nobody asks for control there.");
+    // Whoever asks in its place meanwhile asked somebody who has not read it.
+    const state = asked === null ? before : await client.control.decline({ sessionId, agent_id: asked.agent_id });
     return told(terminal, state, values.json);
   },
 });

@@ -20,6 +20,8 @@ async function held(
 test("[RML-42] a host starts also in the moment in which somebody looks whether one runs", async () => {
   const path = join(await temporaryDirectory(), "lock");
   const looking = await held(path, "--shared");
+  // What takes it is loaded by then: the first attempt comes before the other is gone.
+  expect(await isInstanceLocked(path)).toBe(false);
 
   const taken = takeInstanceLock(path);
   looking.stdin.end();

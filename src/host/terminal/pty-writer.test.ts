@@ -51,6 +51,24 @@ test.each(["icanon echo", "icanon -echo", "raw -echo"])(
   90_000,
 );
 
+test("[PTY-50] what is held goes in, in order, once it is not held any longer", async () => {
+  const file = join(await temporaryDirectory(), "taken");
+  const { pty } = await reader(`stty raw -echo; echo go; head -c 6 > ${file}`);
+  let isHeld = true;
+  const writer = new PtyWriter(
+    pty,
+    () => undefined,
+    () => isHeld,
+  );
+
+  for (const text of ["one", "two"]) writer.write(Buffer.from(text));
+  const { waiting } = writer;
+  isHeld = false;
+
+  await eventually(async () => expect(await readFile(file, "utf8")).toBe("onetwo"));
+  expect([waiting, writer.waiting]).toEqual([6, 0]);
+});
+
 test("[PTY-7] what the terminal has not taken can be dropped, and its size is known", async () => {
   const { writer } = await reader("stty raw -echo; echo go; sleep 60");
 

@@ -12,6 +12,7 @@ type Piece = { readonly bytes: Uint8Array; readonly covered: (() => boolean) | u
 export class PtyWriter {
   readonly #device: WriterDevice;
   readonly #onCaughtUp: () => void;
+  readonly #isHeld: () => boolean;
   #queue: Piece[] = [];
   #offset = 0;
   #waiting = 0;
@@ -19,10 +20,11 @@ export class PtyWriter {
   #timer: NodeJS.Timeout | undefined;
   #immediate: NodeJS.Immediate | undefined;
 
-  /** `onCaughtUp`: nothing waits any more of what did. */
-  constructor(device: WriterDevice, onCaughtUp: () => void = () => undefined) {
+  /** `onCaughtUp`: nothing waits any more of what did. `isHeld`: not now; it is asked again soon. */
+  constructor(device: WriterDevice, onCaughtUp: () => void = () => undefined, isHeld: () => boolean = () => false) {
     this.#device = device;
     this.#onCaughtUp = onCaughtUp;
+    this.#isHeld = isHeld;
   }
 
   /** Bytes that the terminal has not taken yet. */
@@ -69,6 +71,7 @@ export class PtyWriter {
     for (let turn = 0; turn < CHUNKS_A_TURN; turn += 1) {
       const head = this.#queue[0];
       if (head === undefined) return;
+      if (this.#isHeld()) return this.#later();
       if (head.covered?.() === false) {
         this.#drop(head);
         continue;

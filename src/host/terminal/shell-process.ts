@@ -19,6 +19,7 @@ import type { TtyModes } from "./probe/tty.ts";
 import {
   flushInput,
   foregroundGroup,
+  processGroup,
   readSettings,
   readTtyModes,
   restoreLineModes,
@@ -81,6 +82,8 @@ export class ShellProcess {
   #gone = false;
   /** How often it had gone to wait when the last input went in. */
   #waitsAtInput: number | undefined;
+  /** Ctrl+C was pressed with it in front when it had gone to wait so often; what comes next waits until then at the latest. */
+  #interrupt: { readonly waits: number | undefined; readonly untilMs: number } | undefined;
   #beginning: { readonly at: number; readonly state: string | undefined } | undefined;
   readonly #startedAt = Date.now();
 
@@ -101,7 +104,7 @@ export class ShellProcess {
     this.#commandLine = [launch.file, ...launch.args, ""].join("\0");
     this.#pty = started.pty;
     this.pid = started.pid;
-    this.#writer = new PtyWriter(this.#pty, caughtUp);
+    this.#writer = new PtyWriter(this.#pty, caughtUp, () => this.#isInterrupted());
     this.#settings = readSettings(this.#pty.fd);
     started.whenEnded((exit) => {
       this.#gone = true;
@@ -222,6 +225,11 @@ export class ShellProcess {
     return this.open ? readTtyModes(this.fd) : undefined;
   }
 
+  get #isInFront(): boolean {
+    const { foregroundGroup: group } = this;
+    return group !== undefined && group === processGroup(this.pid);
+  }
+
   get foregroundGroup(): number | undefined {
     return this.open ? foregroundGroup(this.fd) : undefined;
   }
@@ -259,7 +267,24 @@ export class ShellProcess {
   }
 
   write(bytes: Uint8Array, covered?: () => boolean): void {
+    const interrupts = bytes.at(-1) === CTRL_C && this.waiting === 0 && this.#isInFront;
+    const { waits } = this;
     this.#writer.write(bytes, covered);
+    if (interrupts) this.#interrupt = { waits, untilMs: performance.now() + INTERRUPT_MS };
+  }
+
+  /**
+   * A line editor that is met by a signal and a key at once takes the key for the line that the signal then throws away:
+   * of a command typed right after Ctrl+C bash may run all but the first letter. So it waits at its prompt anew first.
+   */
+  #isInterrupted(): boolean {
+    if (this.#interrupt === undefined) return false;
+    const { waits, untilMs } = this.#interrupt;
+    const hasWokenUp = waits === undefined || this.waits !== waits;
+    if (performance.now() < untilMs && !(hasWokenUp && this.atPrompt)) return true;
+    this.#interrupt = undefined;
+    this.inputComes();
+    return false;
   }
 
   resize(size: Size): void {
@@ -338,6 +363,9 @@ export class ShellProcess {
   }
 }
 
+const CTRL_C = 3;
+/** One that ignores it, or hangs, holds up nobody for long. */
+const INTERRUPT_MS = 100;
 const BEGINNING_MS = 10_000;
 
 async function removeShell(directory: string): Promise<void> {

@@ -58,6 +58,19 @@ test("[PTY-32] marks and the command's file never show", async () => {
   expect(terminal.bytes.toString()).toContain("echo shown");
 });
 
+test("[PTY-50] what is typed right after Ctrl+C at the prompt is typed whole, each time", async () => {
+  const terminal = await OpenedTerminal.open();
+  await terminal.block("true");
+
+  for (let time = 0; time < 40; time += 1) {
+    await terminal.send("\u0003", { by: ANN });
+    await terminal.send(`echo time-${time}.\r`, { by: ANN });
+    await eventually(() => expect(terminal.bytes.toString()).toMatch(new RegExp(`[\\r\\n]time-${time}\\.\\r`)));
+  }
+
+  expect(terminal.bytes.toString()).not.toContain("command not found");
+});
+
 test("[PTY-33] secrets are masked in the stream, in commands and in inputs, and the ranges are told", async () => {
   const terminal = await OpenedTerminal.open();
   const token = `ghp_${"aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5".slice(0, 36)}`;
