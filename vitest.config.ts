@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { patience } from "./tools/suite/patience.ts";
 
 /** Tests of rules and of our own tools: nothing that they load keeps anything, so they need no process each. */
 const PURE = ["src/{domain,protocol,client,lib}/**/*.test.ts", "tools/**/*.test.ts"];
@@ -7,8 +8,11 @@ const PURE = ["src/{domain,protocol,client,lib}/**/*.test.ts", "tools/**/*.test.
 /** Says what others run on, and runs the tests of other files: in a process of its own. */
 const ALONE = ["test/remote/as-here.test.ts"];
 
-/** With a browser, all of them at once on two cores: half a minute may be too short for one that does much. */
+/** With a browser. */
 const WEB = ["test/web/**/*.test.ts"];
+
+/** For a test that waits for several things, each up to the deadline of `test/support/deadline.ts`. */
+const TIMEOUT_MS = (process.env["SIDESTICK_SOAK"] === "1" ? 3_600_000 : 120_000) * patience();
 
 export default defineConfig({
   test: {
@@ -20,13 +24,14 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules", ".cache", "tests") },
     // As Node runs it outside of tests, out of the same cache: each file of tests loads half of the product.
     experimental: { viteModuleRunner: false },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: TIMEOUT_MS,
+    hookTimeout: TIMEOUT_MS,
+    runner: "./tools/suite/runner.ts",
     sequence: { concurrent: false },
     projects: [
       { extends: true, test: { name: "alone", include: ALONE, isolate: true } },
       { extends: true, test: { name: "pure", include: PURE } },
-      { extends: true, test: { name: "web", include: WEB, testTimeout: 60_000, hookTimeout: 60_000 } },
+      { extends: true, test: { name: "web", include: WEB } },
       {
         extends: true,
         test: {

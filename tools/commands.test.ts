@@ -7,7 +7,6 @@ import { expect, test } from "vitest";
 import { filesIn, ROOT } from "./source-files.ts";
 import { temporaryTree } from "./temporary-tree.ts";
 import type { TemporaryTree } from "./temporary-tree.ts";
-import { lastLine, tallyOf } from "./test.ts";
 
 const run = promisify(execFile);
 const MANIFEST = { name: "sidestick", version: "0.0.0" };
@@ -56,27 +55,6 @@ test("[HSE-14] the command says what to do when nothing is installed", () => {
 
   expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(stderr).toMatch(/^sidestick: .*Run npm install first\.\n$/);
-});
-
-test.each([
-  { what: "all well", failed: 0, files: ["passed"], exitCode: 0, line: "5 passed, 0 failed" },
-  { what: "a failed test", failed: 3, files: ["passed"], exitCode: 1, line: "5 passed, 3 failed" },
-  { what: "an unloadable file", failed: 1, files: ["failed"], exitCode: 1, line: "5 passed, 2 failed" },
-  { what: "a fault outside tests", failed: 0, files: ["passed"], exitCode: 1, line: "5 passed, 1 failed" },
-])("[HSE-15] the last line counts $what", ({ failed, files, exitCode, line }) => {
-  const report = {
-    numPassedTests: 5,
-    numFailedTests: failed,
-    numPendingTests: 1,
-    numTodoTests: 1,
-    testResults: files.map((status) => ({ status, assertionResults: [] })),
-  };
-
-  expect(lastLine(tallyOf(report, exitCode))).toBe(line);
-});
-
-test("[HSE-15] a runner that broke down counts as a failure", () => {
-  expect(lastLine(tallyOf(undefined, 0))).toBe("0 passed, 1 failed");
 });
 
 test("[HSE-16] two starts at once install once, and the next has nothing to do", async () => {

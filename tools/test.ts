@@ -1,85 +1,83 @@
 /**
- * What `npm test` runs: the checks, then every test. The last line is `N passed, N failed`; each step of the checks
- * counts as one test. Rule HSE-15 in docs/spec/house.md.
- *
- *   node tools/test.ts [filter …]    without the checks, only test files whose path contains a filter
+ * What `npm test` runs: the checks, then every test, then each file that failed once more, alone. The last line is
+ * `N passed, N failed`; each step of the checks counts as one test. Rules HSE-15 and HSE-20 to HSE-23 in
+ * docs/spec/house.md.
  */
-import { spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { runChecks } from "./check.ts";
 import { isMain, ROOT } from "./source-files.ts";
+import { measuredPatience } from "./suite/patience.ts";
+import { runSuite, writeJson } from "./suite/run.ts";
+import { failureSummary, flakyLines, lastLine, skippedLines, slowestLines } from "./suite/summary.ts";
+import { isGreen, type Verdict } from "./suite/verdict.ts";
 
-export type Tally = { readonly passed: number; readonly failed: number; readonly skipped: number };
+const USAGE = `npm test -- [filter …] [--slowest N] [--report FILE]
 
-/** The parts of vitest's JSON report that are counted. */
-export type Report = {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
-  readonly numTodoTests: number;
-  readonly testResults: readonly { readonly status: string; readonly assertionResults: readonly unknown[] }[];
-};
+  filter          only test files whose path contains one of them, without the checks
+  --slowest N     also tells where the time went: by folder, and the N slowest files and tests
+  --report FILE   where the JSON report goes; node_modules/.cache/test-report.json unless told`;
 
-/** A file that could not be loaded and a fault outside of any test have no failed test: each still counts as one. */
-export function tallyOf(report: Report | undefined, exitCode: number): Tally {
-  if (report === undefined) return { passed: 0, failed: 1, skipped: 0 };
-  const unloaded = report.testResults.filter((it) => it.status === "failed" && it.assertionResults.length === 0).length;
-  const failed = report.numFailedTests + unloaded;
-  return {
-    passed: report.numPassedTests,
-    failed: failed === 0 && exitCode !== 0 ? 1 : failed,
-    skipped: report.numPendingTests + report.numTodoTests,
-  };
-}
+type Options = { readonly filters: readonly string[]; readonly slowest: number; readonly report: string };
 
-export function lastLine(tally: Tally): string {
-  return `${tally.passed} passed, ${tally.failed} failed`;
-}
-
-async function main(filters: readonly string[]): Promise<void> {
+async function main(argv: string[]): Promise<void> {
+  const options = readOptions(argv);
+  if (options === undefined) return;
+  const { filters, slowest, report } = options;
   const checks = filters.length > 0 ? [] : await runChecks();
-  const seed = process.env.SIDESTICK_SEED ?? String(randomInt(2 ** 31));
+  const seed = process.env["SIDESTICK_SEED"] ?? String(randomInt(2 ** 31));
   console.log(`seed ${seed} (to repeat: SIDESTICK_SEED=${seed} npm test)`);
-  const tests = await runVitest(filters, seed);
-  const checksPassed = checks.filter(({ ok }) => ok).length;
-  const tally = {
-    passed: tests.passed + checksPassed,
-    failed: tests.failed + checks.length - checksPassed,
-    skipped: tests.skipped,
+  const env = { ...(await measuredPatience()), SIDESTICK_SEED: seed };
+  const run = await runSuite({ root: ROOT, filters, env });
+  const verdict = withChecks(run.verdict, checks);
+
+  mkdirSync(dirname(report), { recursive: true });
+  writeJson(report, seed, { ...run, verdict });
+  const lines = [
+    ...(slowest > 0 ? slowestLines(run.first, slowest) : []),
+    ...flakyLines(verdict, seed),
+    ...failureSummary(verdict),
+    "",
+    `report: ${relative(process.cwd(), report)}`,
+    ...skippedLines(run.first),
+    ...(checks.length > 0 ? [`(${checks.length} of them are steps of npm run check)`] : []),
+    lastLine(verdict),
+  ];
+  for (const line of lines) console.log(line);
+  process.exitCode = isGreen(verdict) ? 0 : 1;
+}
+
+function readOptions(args: string[]): Options | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { slowest: { type: "string" }, report: { type: "string" }, help: { type: "boolean" } },
+    });
+    const slowest = Number(values.slowest ?? 0);
+    if (!Number.isInteger(slowest) || slowest < 0) throw new Error(`--slowest ${values.slowest} is not a number`);
+    const report = resolve(values.report ?? join(ROOT, "node_modules", ".cache", "test-report.json"));
+    if (values.help !== true) return { filters: positionals, slowest, report };
+    console.log(USAGE);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.exitCode = 1;
+  }
+  return undefined;
+}
+
+function withChecks(verdict: Verdict, checks: readonly { readonly name: string; readonly ok: boolean }[]): Verdict {
+  const failed = checks.filter(({ ok }) => !ok);
+  return {
+    ...verdict,
+    passed: verdict.passed + checks.length - failed.length,
+    failures: [
+      ...failed.map(({ name }) => ({ file: "", title: `npm run check: ${name}`, error: "its output is above" })),
+      ...verdict.failures,
+    ],
   };
-  if (checks.length > 0) console.log(`(${checks.length} of them are steps of npm run check)`);
-  if (tally.skipped > 0) console.log(`(${tally.skipped} skipped; each says why in its title)`);
-  console.log(lastLine(tally));
-  process.exitCode = tally.failed > 0 ? 1 : 0;
-}
-
-async function runVitest(filters: readonly string[], seed: string): Promise<Tally> {
-  const directory = mkdtempSync(join(tmpdir(), "sidestick-test-"));
-  const file = join(directory, "report.json");
-  const vitest = ["node_modules/vitest/vitest.mjs", "run", "--reporter=default", "--reporter=json"];
-  const child = spawn(process.execPath, [...vitest, `--outputFile.json=${file}`, ...filters], {
-    cwd: ROOT,
-    env: { ...process.env, SIDESTICK_SEED: seed },
-    stdio: ["ignore", "inherit", "inherit"],
-  });
-  const exitCode = await new Promise<number>((resolve) => child.on("close", (code) => resolve(code ?? 1)));
-  try {
-    return tallyOf(readReport(file), exitCode);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
-}
-
-/** There is none when vitest itself broke down. */
-function readReport(file: string): Report | undefined {
-  try {
-    return JSON.parse(readFileSync(file, "utf8")) as Report;
-  } catch {
-    return undefined;
-  }
 }
 
 if (isMain(import.meta.url)) await main(process.argv.slice(2));

@@ -1,6 +1,7 @@
 import { vi } from "vitest";
+import { DEADLINE_MS } from "./deadline.ts";
 
 /** Waits for a condition on a machine that may be busy with something else. */
-export function eventually<T>(check: () => T | Promise<T>, timeoutMs = 15_000): Promise<T> {
+export function eventually<T>(check: () => T | Promise<T>, timeoutMs = DEADLINE_MS): Promise<T> {
   return vi.waitFor(check, { timeout: timeoutMs, interval: 20 });
 }

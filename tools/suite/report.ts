@@ -1,0 +1,32 @@
+/** What one run of vitest came to, as `reporter.ts` writes it and everything else of the suite reads it. */
+
+export type TestReport = {
+  readonly title: string;
+  readonly state: "passed" | "failed" | "skipped";
+  readonly ms: number;
+  /** The first one, as text. */
+  readonly error?: string;
+  /** Programs for want of which it was skipped. */
+  readonly missing?: readonly string[];
+};
+
+export type FileReport = {
+  /** Relative to the root, with `/`. */
+  readonly file: string;
+  readonly ms: number;
+  /** Whether its tests could be collected. */
+  readonly isLoaded: boolean;
+  /** Of the file itself and of hooks around its tests. */
+  readonly errors: readonly string[];
+  readonly tests: readonly TestReport[];
+};
+
+export type RunReport = {
+  readonly files: readonly FileReport[];
+  /** Errors that belong to no test, and workers that died. */
+  readonly unhandled: readonly string[];
+};
+
+export function hasFailed({ errors, tests }: FileReport): boolean {
+  return errors.length > 0 || tests.some(({ state }) => state === "failed");
+}

@@ -1,0 +1,49 @@
+/** Writes the report of a run to the file that `SIDESTICK_RUN_REPORT` names. Vitest loads it by its path. */
+import { writeFileSync } from "node:fs";
+import { relative } from "node:path";
+import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { FileReport, RunReport, TestReport } from "./report.ts";
+
+type Failure = { readonly name?: string | undefined; readonly message: string; readonly stack?: string | undefined };
+
+export default class RunReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly Failure[]): void {
+    const path = process.env["SIDESTICK_RUN_REPORT"];
+    if (path === undefined) throw new Error("SIDESTICK_RUN_REPORT names no file");
+    const report: RunReport = { files: modules.map(fileReport), unhandled: unhandled.map(textOf) };
+    writeFileSync(path, JSON.stringify(report));
+  }
+}
+
+function fileReport(module: TestModule): FileReport {
+  const tests = [...module.children.allTests()];
+  const suites = [...module.children.allSuites()];
+  const { prepareDuration, collectDuration, duration } = module.diagnostic();
+  return {
+    file: relative(module.project.config.root, module.moduleId).replaceAll("\\", "/"),
+    ms: prepareDuration + collectDuration + duration,
+    isLoaded: tests.length > 0,
+    errors: [module, ...suites].flatMap((it) => it.errors().map(textOf)),
+    tests: tests.map(testReport),
+  };
+}
+
+function testReport(test: TestCase): TestReport {
+  const result = test.result();
+  const error = result.errors?.[0];
+  const { missing } = test.meta();
+  return {
+    title: test.fullName,
+    // One that never got its turn, because a worker died or a hook failed, proved nothing.
+    state: result.state === "pending" ? "failed" : result.state,
+    ms: test.diagnostic()?.duration ?? 0,
+    ...(error !== undefined && { error: textOf(error) }),
+    ...(missing !== undefined && { missing }),
+  };
+}
+
+function textOf({ name, message, stack }: Failure): string {
+  const [, ...frames] = (stack ?? "").split("\n    at ");
+  const place = frames.find((it) => !it.includes("node_modules"));
+  return `${name === undefined ? "" : `${name}: `}${message}${place === undefined ? "" : ` (${place.trim()})`}`;
+}

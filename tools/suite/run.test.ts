@@ -1,0 +1,64 @@
+import { mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { ROOT } from "../source-files.ts";
+import { temporaryTree } from "../temporary-tree.ts";
+import { runSuite } from "./run.ts";
+import { lastLine } from "./summary.ts";
+import { isGreen } from "./verdict.ts";
+
+const IMPORTS = `import { existsSync, writeFileSync } from "node:fs";\nimport { beforeAll, expect, test } from "vitest";\n`;
+/** True when it is called for the first time with that name in this tree. */
+const FIRST = `const isFirst = (name) => { const first = !existsSync(name); writeFileSync(name, ""); return first; };\n`;
+
+/** A project of its own, run by the real vitest. */
+async function suiteOf(files: Readonly<Record<string, string>>) {
+  using tree = temporaryTree({
+    "vitest.config.ts": `export default { test: { pool: "forks", isolate: false, maxWorkers: 2 } };\n`,
+    "package.json": `{ "type": "module" }`,
+    ...Object.fromEntries(Object.entries(files).map(([name, source]) => [name, IMPORTS + FIRST + source])),
+  });
+  mkdirSync(join(tree.root, "node_modules"));
+  symlinkSync(join(ROOT, "node_modules", "vitest"), join(tree.root, "node_modules", "vitest"));
+  return (await runSuite({ root: tree.root, filters: [], output: "ignore" })).verdict;
+}
+
+test("[HSE-20, HSE-21] real files: well, flaky, failing twice, and a hook that failed once", async () => {
+  const verdict = await suiteOf({
+    "well.test.ts": `test("well", () => {});`,
+    "flaky.test.ts": `test("steady", () => {});\ntest("shaky", () => expect(isFirst("shaky")).toBe(false));`,
+    "broken.test.ts": `test("broken", () => expect(1).toBe(2));`,
+    "hook.test.ts": `beforeAll(() => { if (isFirst("hook")) throw new Error("not yet"); });\ntest("behind it", () => {});`,
+  });
+
+  expect(verdict).toMatchObject({
+    passed: 4,
+    skipped: 0,
+    flaky: [
+      { file: "flaky.test.ts", title: "shaky", error: expect.stringContaining("expected true to be false") },
+      { file: "hook.test.ts", title: "a hook of the file", error: expect.stringContaining("not yet") },
+    ],
+    failures: [{ file: "broken.test.ts", title: "broken", error: expect.stringContaining("expected 1 to be 2") }],
+  });
+  expect([isGreen(verdict), lastLine(verdict)]).toEqual([false, "4 passed, 1 failed"]);
+});
+
+test("[HSE-20] a run whose only failures were flaky is green", async () => {
+  const verdict = await suiteOf({ "flaky.test.ts": `test("shaky", () => expect(isFirst("shaky")).toBe(false));` });
+
+  expect([isGreen(verdict), lastLine(verdict), verdict.flaky.length]).toEqual([true, "1 passed, 0 failed", 1]);
+});
+
+test("[HSE-21] errors outside of tests, dead workers and files that can't be loaded are never forgiven", async () => {
+  const verdict = await suiteOf({
+    "late.test.ts": `test("late", async () => { if (isFirst("late")) { Promise.reject(new Error("nobody heard")); await new Promise((it) => setTimeout(it, 50)); } });`,
+    "unloadable.test.ts": `if (isFirst("unloadable")) throw new Error("no such thing");\ntest("never", () => {});`,
+    "dead.test.ts": `test("dead", () => { if (isFirst("dead")) process.kill(process.pid, "SIGKILL"); });`,
+  });
+
+  expect(isGreen(verdict)).toBe(false);
+  const errors = verdict.failures.map(({ error }) => error).join("\n");
+  expect(errors).toContain("nobody heard");
+  expect(errors).toContain("no such thing");
+  expect(errors).toMatch(/[Ww]orker/);
+});

@@ -1,0 +1,57 @@
+/** One run of vitest over a tree, as a process of its own. */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../source-files.ts";
+import { hasFailed, type RunReport } from "./report.ts";
+
+export type VitestRun = {
+  readonly root: string;
+  /** Paths, or parts of them; all files if there is none. */
+  readonly filters: readonly string[];
+  /** One worker, and a process of its own for each file. */
+  readonly isAlone?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly output?: "inherit" | "ignore";
+};
+
+const VITEST = join(ROOT, "node_modules", "vitest", "vitest.mjs");
+const REPORTER = join(import.meta.dirname, "reporter.ts");
+const ALONE = ["--maxWorkers=1", "--no-file-parallelism", "--isolate"];
+
+/** The report has an unhandled error when vitest itself broke down, or failed and doesn't say of what. */
+export async function runVitest({ root, filters, isAlone, env, output = "inherit" }: VitestRun): Promise<RunReport> {
+  const directory = mkdtempSync(join(tmpdir(), "sidestick-run-"));
+  const path = join(directory, "report.json");
+  try {
+    const options = ["run", "--reporter=default", `--reporter=${REPORTER}`, ...(isAlone === true ? ALONE : [])];
+    const child = spawn(process.execPath, [VITEST, ...options, ...filters], {
+      cwd: root,
+      env: { ...process.env, ...env, SIDESTICK_RUN_REPORT: path },
+      stdio: ["ignore", output, output],
+    });
+    const ended = await new Promise<string>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (code, signal) => resolve(signal ?? String(code)));
+    });
+    return withEnd(readReport(path), ended);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function readReport(path: string): RunReport | undefined {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as RunReport;
+  } catch {
+    return undefined;
+  }
+}
+
+function withEnd(report: RunReport | undefined, ended: string): RunReport {
+  if (report === undefined) return { files: [], unhandled: [`vitest ended with ${ended} and left no report`] };
+  const said = report.unhandled.length > 0 || report.files.some(hasFailed);
+  if (ended === "0" || said) return report;
+  return { ...report, unhandled: [`vitest ended with ${ended} though no test failed`] };
+}
