@@ -5,7 +5,7 @@
  *
  *   bootstrap.mjs         installs the npm packages if package-lock.json changed since the last time
  *   bootstrap.mjs --page  also builds the web page and the program if their sources changed
- *   bootstrap.mjs --test  also that, and installs the Debian packages in tools/debian-packages.txt
+ *   bootstrap.mjs --test  the same, and fails where the program can't be built
  */
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -47,7 +47,6 @@ try {
   if (!isInstalled()) await withLock(install);
   const isTest = process.argv.includes("--test");
   if (isTest || process.argv.includes("--page")) await withLock(build);
-  if (isTest) installDebianPackages();
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
@@ -219,30 +218,6 @@ function isAlive(pid) {
   } catch (error) {
     return error.code === "EPERM";
   }
-}
-
-function installDebianPackages() {
-  const needed = readFileSync(join(root, "tools", "debian-packages.txt"), "utf8")
-    .split("\n")
-    .map((line) => line.replace(/#.*/, "").trim())
-    .filter((name) => name !== "");
-  const query = spawnSync("dpkg-query", ["-W", "-f=${Package} ${db:Status-Status}\\n", ...needed], {
-    encoding: "utf8",
-  });
-  if (query.error) return say(`this is no Debian; the tests need what it calls ${needed.join(", ")}`);
-  const missing = needed.filter((name) => !query.stdout.split("\n").includes(`${name} installed`));
-  if (missing.length === 0) return undefined;
-
-  const prefix = process.getuid?.() === 0 ? [] : ["sudo", "-n"];
-  const line = `apt-get update && apt-get install -y --no-install-recommends ${missing.join(" ")}`;
-  if (prefix.length > 0 && spawnSync("sudo", ["-n", "true"]).status !== 0) {
-    throw new Error(`the tests need Debian packages. Run as root: ${line}`);
-  }
-  say(`installing Debian packages: ${missing.join(", ")}`);
-  const apt = [...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", line];
-  const { status, stdout, stderr } = spawnSync(apt[0], apt.slice(1), { encoding: "utf8" });
-  if (status !== 0) throw new Error(`this failed: ${line}\n${stdout}${stderr}`);
-  return undefined;
 }
 
 function replaceAtomically(path, make) {

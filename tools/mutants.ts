@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { MUTANTS, type Mutant } from "./mutant-list.ts";
 import { isMain, ROOT } from "./source-files.ts";
+import { installPackages } from "./suite/packages.ts";
 
 type Verdict = "caught" | "survived" | "not found";
 
@@ -25,6 +26,7 @@ export function mutated(source: string, { text, becomes }: Pick<Mutant, "text" |
 
 async function main(words: readonly string[]): Promise<void> {
   const chosen = MUTANTS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
+  await installPackages(chosen.flatMap((it) => it.tests));
   const root = mkdtempSync(join(tmpdir(), "sidestick-mutants-"));
   try {
     cpSync(ROOT, root, { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) });

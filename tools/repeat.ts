@@ -8,6 +8,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { isMain, ROOT } from "./source-files.ts";
+import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
 import type { RunReport } from "./suite/report.ts";
 import { runVitest } from "./suite/vitest-run.ts";
@@ -54,6 +55,7 @@ async function main(argv: string[]): Promise<void> {
     process.exitCode = values.help === true ? 0 : 1;
     return;
   }
+  await installPackages(positionals);
   const busy = Array.from({ length: load }, keepBusy);
   const stop = (): void => busy.forEach((it) => it.kill("SIGKILL"));
   process.on("exit", stop);

@@ -1,6 +1,6 @@
 /**
  * What `npm test` runs: the checks, then every test, then each file that failed once more, alone. The last line is
- * `N passed, N failed`; each step of the checks counts as one test. Rules HSE-15 and HSE-20 to HSE-23 in
+ * `N passed, N failed`; each step of the checks counts as one test. Rules HSE-15 and HSE-20 to HSE-26 in
  * docs/spec/house.md.
  */
 import { randomInt } from "node:crypto";
@@ -9,9 +9,11 @@ import { dirname, join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runChecks } from "./check.ts";
 import { isMain, ROOT } from "./source-files.ts";
+import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
 import { runSuite, writeJson } from "./suite/run.ts";
-import { failureSummary, flakyLines, lastLine, skippedLines, slowestLines } from "./suite/summary.ts";
+import { inRunDirectory } from "./suite/run-directory.ts";
+import { lastLine, skippedLines, slowestLines, summaryLines } from "./suite/summary.ts";
 import { isGreen, type Verdict } from "./suite/verdict.ts";
 
 const USAGE = `npm test -- [filter …] [--slowest N] [--report FILE]
@@ -26,22 +28,20 @@ async function main(argv: string[]): Promise<void> {
   const options = readOptions(argv);
   if (options === undefined) return;
   const { filters, slowest, report } = options;
-  const checks = filters.length > 0 ? [] : await runChecks();
+  const [checks] = await Promise.all([filters.length > 0 ? [] : runChecks(), installPackages(filters)]);
   const seed = process.env["SIDESTICK_SEED"] ?? String(randomInt(2 ** 31));
   console.log(`seed ${seed} (to repeat: SIDESTICK_SEED=${seed} npm test)`);
-  const env = { ...(await measuredPatience()), SIDESTICK_SEED: seed };
-  const run = await runSuite({ root: ROOT, filters, env });
+  const { run, left } = await inRunDirectory(async (env) =>
+    runSuite({ root: ROOT, filters, env: { ...env, ...(await measuredPatience()), SIDESTICK_SEED: seed } }),
+  );
   const verdict = withChecks(run.verdict, checks);
 
   mkdirSync(dirname(report), { recursive: true });
   writeJson(report, seed, { ...run, verdict });
   const lines = [
     ...(slowest > 0 ? slowestLines(run.first, slowest) : []),
-    ...flakyLines(verdict, seed),
-    ...failureSummary(verdict),
-    "",
+    ...summaryLines({ verdict, left, seed, skipped: skippedLines(run.first) }),
     `report: ${relative(process.cwd(), report)}`,
-    ...skippedLines(run.first),
     ...(checks.length > 0 ? [`(${checks.length} of them are steps of npm run check)`] : []),
     lastLine(verdict),
   ];

@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { isMissing, needsOf } from "./needs.ts";
+import { expect, test, vi } from "vitest";
+import { isMissing, needsInSource, needsOf, packageOf, PROGRAM_NAMES } from "./needs.ts";
+import { installPackages, listedPackages } from "./packages.ts";
 import type { RunReport } from "./report.ts";
 import { skippedLines } from "./summary.ts";
 
@@ -45,3 +46,44 @@ test("[HSE-23] the summary counts what was skipped, and says how to install what
     "skipped 1: each says why in its title",
   ]);
 });
+
+test.each([
+  { source: 'test("[A-1] runs (needs fish)", …)', needs: ["fish"] },
+  {
+    source: 'const SHELLS = ["bash", "zsh", "fish"]; test.each(SHELLS)("[A-1] %s (needs $shell)", …)',
+    needs: ["zsh", "fish"],
+  },
+  { source: 'test("[A-1] fish is quoted", () => run("fish"))', needs: [] },
+])("[HSE-25] what a file needs is read from its source: $source", ({ source, needs }) => {
+  expect(needsInSource("src/a.test.ts", source)).toEqual(needs);
+});
+
+test("[HSE-25] every program that a test can need is in a package that npm test installs", () => {
+  const listed = new Set(listedPackages());
+
+  expect(PROGRAM_NAMES.map(packageOf).filter((name) => !listed.has(name))).toEqual([]);
+});
+
+test("[HSE-25] tests of the rules need no package", async () => {
+  const said: string[] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((line: string) => void said.push(line));
+  await withoutPath(() => installPackages(["src/domain"])).finally(() => log.mockRestore());
+
+  expect(said).toEqual([]);
+});
+
+test("[HSE-25] without a package manager the run goes on, and says what will be skipped", async () => {
+  const said: string[] = [];
+  const log = vi.spyOn(console, "log").mockImplementation((line: string) => void said.push(line));
+  await withoutPath(() => installPackages()).finally(() => log.mockRestore());
+
+  expect(said).toEqual([
+    expect.stringMatching(/^Tests that need .*fish.* will be skipped\. .* as root: apt-get update/),
+  ]);
+});
+
+/** On a machine that has none of the programs. */
+async function withoutPath<T>(work: () => Promise<T>): Promise<T> {
+  vi.stubEnv("PATH", "/nowhere");
+  return work().finally(() => vi.unstubAllEnvs());
+}

@@ -21,7 +21,7 @@ const PROGRAMS: Readonly<Record<string, { readonly program: string; readonly pac
   ssh: { program: "ssh", package: "openssh-client" },
   sshd: { program: "sshd", package: "openssh-server" },
   openssl: { program: "openssl", package: "openssl" },
-  perl: { program: "perl", package: "perl" },
+  perl: { program: "perl", package: "perl-base" },
   pinentry: { program: "pinentry-curses", package: "pinentry-curses" },
   ps: { program: "ps", package: "procps" },
   python3: { program: "python3", package: "python3" },
@@ -36,6 +36,8 @@ const PROGRAMS: Readonly<Record<string, { readonly program: string; readonly pac
   zsh: { program: "zsh", package: "zsh" },
 };
 
+export const PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
+
 /** Folders and files whose every test needs a program, by how their paths begin. */
 const BY_PATH: Readonly<Record<string, readonly string[]>> = {
   "test/web/": ["chromium"],
@@ -49,6 +51,16 @@ export function needsOf(file: string, title: string): string[] {
   const byPath = Object.entries(BY_PATH).flatMap(([begin, names]) => (file.startsWith(begin) ? names : []));
   const words = [...title.matchAll(/\(needs ([^()]*)\)/g)].flatMap(([, said = ""]) => said.split(/,| and /));
   return [...byPath, ...words.map((it) => it.trim()).filter((it) => Object.hasOwn(PROGRAMS, it))];
+}
+
+/**
+ * The same, read from a file's source before anything runs. In a title that is made of a table's rows, `(needs $shell)`,
+ * the rows are the strings of the file that name a program.
+ */
+export function needsInSource(file: string, source: string): string[] {
+  const hasRows = /\(needs [^()]*\$/.test(source);
+  const rows = [...source.matchAll(/["'`](\w+)["'`]/g)].flatMap(([, word = ""]) => (hasRows ? [word] : []));
+  return [...new Set([...needsOf(file, source), ...rows.filter((it) => Object.hasOwn(PROGRAMS, it))])];
 }
 
 export function isMissing(name: string): boolean {

@@ -1,5 +1,8 @@
-/** Writes the report of a run to the file that `SIDESTICK_RUN_REPORT` names. Vitest loads it by its path. */
-import { writeFileSync } from "node:fs";
+/**
+ * Writes the report of a run to the file that `SIDESTICK_RUN_REPORT` names, and while it runs a line for each finished
+ * file to that of `SIDESTICK_RUN_PROGRESS`. Vitest loads it by its path.
+ */
+import { appendFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 import type { FileReport, RunReport, TestReport } from "./report.ts";
@@ -7,6 +10,11 @@ import type { FileReport, RunReport, TestReport } from "./report.ts";
 type Failure = { readonly name?: string | undefined; readonly message: string; readonly stack?: string | undefined };
 
 export default class RunReporter implements Reporter {
+  onTestModuleEnd(module: TestModule): void {
+    const path = process.env["SIDESTICK_RUN_PROGRESS"] ?? "";
+    if (path !== "") appendFileSync(path, `${JSON.stringify(fileReport(module))}\n`);
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly Failure[]): void {
     const path = process.env["SIDESTICK_RUN_REPORT"];
     if (path === undefined) throw new Error("SIDESTICK_RUN_REPORT names no file");

@@ -1,21 +1,27 @@
 /** What `npm test` prints when everything has run. */
 import type { RunReport } from "./report.ts";
 import { isMissing, packageOf } from "./needs.ts";
+import { type Leftovers, leftoverLines } from "./run-directory.ts";
 import { type Failure, isGreen, MOST_FLAKY, type Verdict } from "./verdict.ts";
 
-export function flakyLines({ flaky }: Verdict, seed: string): string[] {
-  if (flaky.length === 0) return [];
-  return [
-    "",
-    `flaky (${flaky.length}): failed among the others, passed alone with the same seed ${seed}`,
-    ...flaky.flatMap(failureLines),
-    ...(flaky.length > MOST_FLAKY ? [`More than ${MOST_FLAKY} flaky tests fail the run.`] : []),
-  ];
-}
+export type Outcome = {
+  readonly verdict: Verdict;
+  readonly left: Leftovers;
+  readonly seed: string;
+  readonly skipped: readonly string[];
+};
 
-export function failureSummary({ failures }: Verdict): string[] {
-  if (failures.length === 0) return [];
-  return ["", `failed (${failures.length}):`, ...failures.flatMap(failureLines)];
+export function summaryLines({ verdict, left, seed, skipped }: Outcome): string[] {
+  const { flaky, failures } = verdict;
+  const flakyHead = `flaky (${flaky.length}): failed among the others, passed alone with the same seed ${seed}`;
+  return [
+    ...leftoverLines(left),
+    ...(flaky.length === 0 ? [] : ["", flakyHead, ...flaky.flatMap(failureLines)]),
+    ...(flaky.length > MOST_FLAKY ? [`More than ${MOST_FLAKY} flaky tests fail the run.`] : []),
+    ...(failures.length === 0 ? [] : ["", `failed (${failures.length}):`, ...failures.flatMap(failureLines)]),
+    "",
+    ...skipped,
+  ];
 }
 
 function failureLines({ file, title, error }: Failure): string[] {

@@ -14,6 +14,8 @@ export type VitestRun = {
   readonly isAlone?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly output?: "inherit" | "ignore";
+  /** A file that gets a line of JSON for each test file when that is over. */
+  readonly progress?: string;
 };
 
 const VITEST = join(ROOT, "node_modules", "vitest", "vitest.mjs");
@@ -21,14 +23,15 @@ const REPORTER = join(import.meta.dirname, "reporter.ts");
 const ALONE = ["--maxWorkers=1", "--no-file-parallelism", "--isolate"];
 
 /** The report has an unhandled error when vitest itself broke down, or failed and doesn't say of what. */
-export async function runVitest({ root, filters, isAlone, env, output = "inherit" }: VitestRun): Promise<RunReport> {
+export async function runVitest(run: VitestRun): Promise<RunReport> {
+  const { root, filters, isAlone, env, output = "inherit", progress = "" } = run;
   const directory = mkdtempSync(join(tmpdir(), "sidestick-run-"));
   const path = join(directory, "report.json");
   try {
     const options = ["run", "--reporter=default", `--reporter=${REPORTER}`, ...(isAlone === true ? ALONE : [])];
     const child = spawn(process.execPath, [VITEST, ...options, ...filters], {
       cwd: root,
-      env: { ...process.env, ...env, SIDESTICK_RUN_REPORT: path },
+      env: { ...process.env, ...env, SIDESTICK_RUN_REPORT: path, SIDESTICK_RUN_PROGRESS: progress },
       stdio: ["ignore", output, output],
     });
     const ended = await new Promise<string>((resolve, reject) => {

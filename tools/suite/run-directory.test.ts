@@ -1,0 +1,49 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { inRunDirectory, leftoverLines, RunDirectory } from "./run-directory.ts";
+
+test("[HSE-26] files and processes that were left are told, ended and removed", async () => {
+  const directory = new RunDirectory();
+  onTestFinished(() => directory.remove());
+  const { TMPDIR = "", HOME = "" } = directory.env;
+  mkdirSync(join(TMPDIR, "sidestick-left"));
+  writeFileSync(join(HOME, ".left"), "");
+  const child = spawn("sleep", ["1000"], { env: { ...process.env, ...directory.env }, stdio: "ignore" });
+  const ended = once(child, "exit");
+
+  const left = await directory.leftovers();
+  expect(left).toEqual({
+    files: ["sidestick-left", "~/.left"],
+    processes: [{ pid: child.pid, command: "sleep 1000" }],
+  });
+  expect(leftoverLines(left)).toEqual([
+    "",
+    "left behind by tests (3), now gone:",
+    "  file sidestick-left",
+    "  file ~/.left",
+    `  process ${child.pid}: sleep 1000`,
+  ]);
+
+  directory.remove();
+  expect(await ended).toEqual([null, "SIGKILL"]);
+  expect(existsSync(directory.path)).toBe(false);
+});
+
+test("[HSE-26] a run that leaves nothing says nothing, and its directory is gone also when it fails", async () => {
+  let path = "";
+  const { run, left } = await inRunDirectory(async ({ TMPDIR = "" }) => {
+    path = TMPDIR;
+    return 7;
+  });
+  expect([run, leftoverLines(left), existsSync(path)]).toEqual([7, [], false]);
+
+  const failing = inRunDirectory(async ({ TMPDIR = "" }) => {
+    path = TMPDIR;
+    throw new Error("no");
+  });
+  await expect(failing).rejects.toThrow("no");
+  expect(existsSync(path)).toBe(false);
+});

@@ -1,0 +1,125 @@
+/**
+ * The directory of one run of the suite: temporary files and the home of everything that the tests start lie in it.
+ * What is left there at the end, files and processes, was left by a test: it is told, ended and removed.
+ * Rule HSE-26 in docs/spec/house.md.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+
+export type LeftProcess = { readonly pid: number; readonly command: string };
+export type Leftovers = { readonly files: readonly string[]; readonly processes: readonly LeftProcess[] };
+
+const HOME = "home";
+const WAIT_MS = 100;
+const MOST_WAITS = 30;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export class RunDirectory {
+  readonly path: string;
+  /** For the tests and all that they start. */
+  readonly env: Readonly<Record<string, string>>;
+
+  /** The name is short: paths of sockets have to fit into 108 bytes. */
+  constructor(parent = tmpdir()) {
+    this.path = mkdtempSync(join(parent, "ss-"));
+    // As /tmp is: some tests run programs of another account.
+    chmodSync(this.path, 0o1777);
+    mkdirSync(join(this.path, HOME));
+    this.env = { TMPDIR: this.path, HOME: join(this.path, HOME) };
+  }
+
+  /** After a moment for what is just ending. */
+  async leftovers(): Promise<Leftovers> {
+    for (let waits = 0; waits < MOST_WAITS && this.#processes().length > 0; waits += 1) await setTimeout(WAIT_MS);
+    const files = readdirSync(this.path).filter((name) => name !== HOME);
+    const inHome = readdirSync(join(this.path, HOME)).map((name) => join("~", name));
+    return { files: [...files, ...inHome].toSorted(), processes: this.#processes() };
+  }
+
+  remove(): void {
+    // A process may start another while it is being ended.
+    for (let left = this.#processes(); left.length > 0; left = this.#processes()) {
+      for (const { pid } of left) end(pid);
+    }
+    rmSync(this.path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+
+  /** Those that have it in their environment, their words or as their directory. Only Linux tells. */
+  #processes(): LeftProcess[] {
+    const pids = processNames().map(Number);
+    return pids.flatMap((pid) => {
+      if (pid === process.pid || !this.#isMine(pid)) return [];
+      return [{ pid, command: read(pid, "cmdline").replaceAll("\0", " ").trim() }];
+    });
+  }
+
+  #isMine(pid: number): boolean {
+    if (stateOf(pid) === "Z") return false;
+    return [read(pid, "environ"), read(pid, "cmdline"), directoryOf(pid)].some((it) => it.includes(this.path));
+  }
+}
+
+/** Does the work in a directory of its own, which is gone afterwards, also after Ctrl+C. */
+export async function inRunDirectory<T>(
+  work: (env: RunDirectory["env"]) => Promise<T>,
+): Promise<{ readonly run: T; readonly left: Leftovers }> {
+  const directory = new RunDirectory();
+  const interrupted = (): void => {
+    directory.remove();
+    process.exit(130);
+  };
+  for (const signal of SIGNALS) process.on(signal, interrupted);
+  try {
+    const run = await work(directory.env);
+    return { run, left: await directory.leftovers() };
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, interrupted);
+    directory.remove();
+  }
+}
+
+export function leftoverLines({ files, processes }: Leftovers): string[] {
+  const count = files.length + processes.length;
+  if (count === 0) return [];
+  const processLines = processes.map(({ pid, command }) => `  process ${pid}: ${command.slice(0, 200)}`);
+  return ["", `left behind by tests (${count}), now gone:`, ...files.map((name) => `  file ${name}`), ...processLines];
+}
+
+function processNames(): string[] {
+  try {
+    return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+}
+
+/** Empty for one that is gone, or another account's. */
+function read(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function stateOf(pid: number): string {
+  return /\) (\S)/.exec(read(pid, "stat"))?.[1] ?? "Z";
+}
+
+function directoryOf(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return "";
+  }
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
+}
