@@ -5,13 +5,15 @@
  */
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
 export type LeftProcess = { readonly pid: number; readonly command: string };
 export type Leftovers = { readonly files: readonly string[]; readonly processes: readonly LeftProcess[] };
 
 const HOME = "home";
+/** Vitest keeps a token in its home; that is no test's. */
+const VITEST = "~/.local/share/vitest/";
 const WAIT_MS = 100;
 const MOST_WAITS = 30;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -34,7 +36,10 @@ export class RunDirectory {
   async leftovers(): Promise<Leftovers> {
     for (let waits = 0; waits < MOST_WAITS && this.#processes().length > 0; waits += 1) await setTimeout(WAIT_MS);
     const files = readdirSync(this.path).filter((name) => name !== HOME);
-    const inHome = readdirSync(join(this.path, HOME)).map((name) => join("~", name));
+    const inHome = readdirSync(join(this.path, HOME), { recursive: true, withFileTypes: true })
+      .filter((it) => !it.isDirectory())
+      .map((it) => join("~", relative(join(this.path, HOME), join(it.parentPath, it.name))))
+      .filter((path) => !path.startsWith(VITEST));
     return { files: [...files, ...inHome].toSorted(), processes: this.#processes() };
   }
 
