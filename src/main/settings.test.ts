@@ -30,6 +30,12 @@ test("[HUB-2] without anything set, the defaults hold", () => {
   });
 });
 
+test("[HUB-2] an account whose home is no directory has no config file", () => {
+  const { port, configFile } = readSettings([], { ...nowhere, XDG_CONFIG_HOME: "/dev/null" });
+
+  expect([port, configFile]).toEqual([4180, "/dev/null/sidestick/config.json"]);
+});
+
 test("[RMC-11, HUB-2] how long interactive commands may live is set by the name that its source gives it", () => {
   const asked = { ...nowhere, INTERACTIVE_CMD_TIMEOUT_SECONDS: "7" };
 

@@ -232,7 +232,9 @@ function readConfigFile(
   try {
     values = parseStrictJson(readFileSync(path));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT" && given === undefined) return { path, values: {} };
+    // Accounts without a home often have /dev/null for one.
+    const isAbsent = ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "");
+    if (isAbsent && given === undefined) return { path, values: {} };
     throw new SettingsError(`The config file ${path} can't be read: ${(error as Error).message}.`, { cause: error });
   }
   if (typeof values !== "object" || values === null || Array.isArray(values)) {

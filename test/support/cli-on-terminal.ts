@@ -3,6 +3,7 @@ import { spawn as spawnPty } from "@lydell/node-pty";
 import { stripVTControlCharacters } from "node:util";
 import { onTestFinished } from "vitest";
 import { CLI } from "./run-cli.ts";
+import { NO_HOME } from "./no-home.ts";
 
 export type CliOnTerminal = {
   readonly screen: () => string;
@@ -17,7 +18,7 @@ export function startOnTerminal(args: readonly string[]): CliOnTerminal {
   const pty = spawnPty("/bin/sh", ["-c", `stty -g; ${words}; code=$?; stty -g; exit $code`], {
     cols: 90,
     rows: 30,
-    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", TERM: "xterm-256color" },
+    env: { PATH: process.env.PATH ?? "", HOME: NO_HOME, TERM: "xterm-256color" },
   });
   onTestFinished(() => {
     try {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { run } from "../../src/cli/run.ts";
 import { Terminal } from "../../src/cli/terminal.ts";
+import { NO_HOME } from "./no-home.ts";
 
 export const CLI = fileURLToPath(new URL("../../bin/main.mjs", import.meta.url));
 
@@ -43,7 +44,7 @@ export async function runCliHere(args: readonly string[], { stdin }: CliOptions 
 export function startCli(args: readonly string[], { env = {}, stdinFile }: CliOptions = {}): ChildProcess {
   const stdin = stdinFile === undefined ? "pipe" : openSync(stdinFile, "r");
   const child = spawn(process.execPath, [CLI, ...args], {
-    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", SIDESTICK_AUDIT_HEADS: "/dev/null/none", ...env },
+    env: { PATH: process.env.PATH ?? "", HOME: NO_HOME, SIDESTICK_AUDIT_HEADS: "/dev/null/none", ...env },
     stdio: [stdin, "pipe", "pipe"],
   });
   if (typeof stdin === "number") closeSync(stdin);
@@ -56,7 +57,7 @@ export type Dialogue = { readonly cols?: number; readonly until?: string; readon
 export async function runOnTerminal(args: readonly string[], { cols = 80, until, type }: Dialogue): Promise<CliResult> {
   const words = [process.execPath, CLI, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`);
   const child = spawn("/usr/bin/script", ["-qec", `stty cols ${cols}; ${words.join(" ")}`, "/dev/null"], {
-    env: { PATH: process.env.PATH ?? "", HOME: "/nonexistent", SHELL: "/bin/sh" },
+    env: { PATH: process.env.PATH ?? "", HOME: NO_HOME, SHELL: "/bin/sh" },
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let seen = "";

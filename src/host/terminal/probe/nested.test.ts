@@ -13,6 +13,7 @@ import { readProcFile } from "./proc-file.ts";
 import { descendants, type Look } from "./probe.ts";
 import { allProcesses } from "./processes.ts";
 import { closeProbe, inShell, kill, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
+import { NO_HOME } from "../../../../test/support/no-home.ts";
 
 afterAll(closeProbe);
 
@@ -190,7 +191,7 @@ describe.runIf(isOpen)("another user (needs root and a checkout that others may 
     const host = spawn(process.execPath, [script, until, patienceMs, "/bin/bash", "--norc", "-c", `${command}\n:`], {
       uid,
       gid,
-      env: { PATH: "/usr/bin:/bin:/usr/sbin", HOME: "/nonexistent", LANG: "C.UTF-8", ...env },
+      env: { PATH: "/usr/bin:/bin:/usr/sbin", HOME: NO_HOME, LANG: "C.UTF-8", ...env },
       stdio: ["ignore", "pipe", "inherit"],
     });
     const [line] = (await once(host.stdout, "data")) as [Buffer];

@@ -4,6 +4,7 @@ import { expect, onTestFinished } from "vitest";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { descendants, type Look, Probe, type ProbeTarget } from "./probe.ts";
 import { readStat } from "./processes.ts";
+import { NO_HOME } from "../../../../test/support/no-home.ts";
 
 export type ProgramOptions = {
   readonly uid?: number;
@@ -20,7 +21,7 @@ export class ProgramOnPty {
   #lastOutputAt = 0;
 
   constructor(file: string, args: readonly string[], { env = {}, ...user }: ProgramOptions = {}) {
-    const clean = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", LANG: "C.UTF-8", TERM: "xterm-256color" };
+    const clean = { PATH: process.env["PATH"] ?? "", HOME: NO_HOME, LANG: "C.UTF-8", TERM: "xterm-256color" };
     this.#pty = spawn(file, [...args], { encoding: null, cols: 80, rows: 24, env: { ...clean, ...env }, ...user });
     const { fd, ptsName } = this.#pty as IPty & { readonly fd: number; readonly ptsName: string };
     this.pid = this.#pty.pid;

@@ -9,6 +9,7 @@ import { byteTools } from "../byte-tools.ts";
 import { Emulator } from "./emulator.ts";
 import { LazyScreen } from "./lazy-screen.ts";
 import { Screens } from "./screens.ts";
+import { NO_HOME } from "../../../../test/support/no-home.ts";
 
 const SIZE = { cols: 90, rows: 30 };
 let screens: Screens;
@@ -29,7 +30,7 @@ class Program {
   #cursor = 0;
 
   constructor(file: string, args: string[]) {
-    const env = { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", LANG: "C.UTF-8", HOME: "/nonexistent" };
+    const env = { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", LANG: "C.UTF-8", HOME: NO_HOME };
     this.#pty = spawn(file, args, { ...SIZE, encoding: null, env });
     this.#screen = new LazyScreen({
       screens: async () => screens,
