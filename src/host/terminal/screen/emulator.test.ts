@@ -117,6 +117,9 @@ const ALONE_BEHIND = Buffer.from("\u001B[1;14H       \u001B]2;title\u0007\u0301\
 /** The line in which the cursor was saved scrolls off, and then what scrolled off is erased. */
 const SAVED_ABOVE = Buffer.from(`漢字\u001B7\u001B[6;10H${"x\u0301".repeat(12)}\u001B[3J   \t`);
 
+/** The first row continues one that is gone, and is no longer the first one then. */
+const CONTINUES_NOTHING = Buffer.from(`\u001BE${" ".repeat(23)}\r\u001B[2Sx\r\u001B[2T`);
+
 test("[SCR-20] a keyframe taken anywhere is continued exactly by the bytes that follow", () => {
   fc.assert(
     fc.property(output, fc.array(fc.nat(), { minLength: 1, maxLength: 3 }), (bytes, places) => {
@@ -140,6 +143,7 @@ test("[SCR-20] a keyframe taken anywhere is continued exactly by the bytes that 
         [BOLD_MARGIN, [BOLD_MARGIN.length - 1]],
         [ALONE_BEHIND, [26]],
         [SAVED_ABOVE, [1_555_545_829, 0]],
+        [CONTINUES_NOTHING, [CONTINUES_NOTHING.length - 4]],
       ],
     },
   );
