@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { throwawayHome } from "../../../../test/support/empty-home.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { temporaryDirectory } from "../../../../test/support/temporary.ts";
 import { ModeScanner } from "../../../domain/modes.ts";
@@ -29,7 +30,8 @@ class Program {
   #cursor = 0;
 
   constructor(file: string, args: string[]) {
-    const env = { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", LANG: "C.UTF-8", HOME: "/nonexistent" };
+    const home = throwawayHome();
+    const env = { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", LANG: "C.UTF-8", HOME: home.path };
     this.#pty = spawn(file, args, { ...SIZE, encoding: null, env });
     this.#screen = new LazyScreen({
       screens: async () => screens,
@@ -41,9 +43,11 @@ class Program {
     });
     this.#pty.onData((data) => this.#take(data as unknown as Buffer));
     this.ended = new Promise((resolve) => this.#pty.onExit(() => resolve()));
-    onTestFinished(() => {
+    onTestFinished(async () => {
       this.#pty.kill("SIGKILL");
       this.#screen.close();
+      await this.ended;
+      home[Symbol.dispose]();
     });
   }
 
