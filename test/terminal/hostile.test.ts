@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { readStat } from "../../src/host/terminal/probe/processes.ts";
 import { AppError } from "../../src/protocol/errors.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 
 const run = (conversation_id: string, command: string) =>
-  hub.agent.pty.exec_block({ conversation_id, command, wait_ms: 10_000 });
+  hub.agent.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
 const codeOf = (call: Promise<unknown>) =>
   call.then(
     () => "ok",

@@ -107,7 +107,6 @@ test.each(LEVELS)(
     expect(existsSync(bound.path("ran")) || existsSync(bound.path("d/ran"))).toBe(false);
     expect((await bound.run(await bound.prepare(WANTED), "./x.sh")).output).toContain("evil");
   },
-  120_000,
 );
 
 async function runsUnchanged(bound: BoundTerminal): Promise<void> {
