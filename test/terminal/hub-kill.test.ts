@@ -1,17 +1,17 @@
 /** The hub is killed with kill -9 while a terminal goes on: nothing is lost, nothing repeated, and the shell lives. */
 import { createHash } from "node:crypto";
-import { open, writeFile } from "node:fs/promises";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { SidestickClient } from "../../src/client/sidestick.ts";
 import { Redactor } from "../../src/domain/redaction/redactor.ts";
 import { SEED, seeded } from "../crash/seeded.ts";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
-import { type HubProcess, spawnTestHub, tokenOf } from "../support/hub.ts";
+import { type HubProcess, spawnHub, tokenOf } from "../support/hub.ts";
 import { keptPort } from "../support/kept-port.ts";
-import { temporaryDirectory } from "../support/temporary.ts";
-import { endHostAfterTest } from "../support/terminal-hub.ts";
+import { endHost } from "../support/terminal-hub.ts";
 
 const SOAK = process.env["SIDESTICK_SOAK"] === "1";
 const KILLS = SOAK ? 40 : 2;
@@ -52,8 +52,14 @@ class MortalHub {
     await this.#start();
   }
 
+  async end(): Promise<void> {
+    await this.#process.kill();
+    await endHost(this.#dataDir);
+    await rm(this.#dataDir, { recursive: true, force: true, maxRetries: 10 });
+  }
+
   async #start(): Promise<void> {
-    this.#process = await spawnTestHub(this.#dataDir, ["--port", String(this.#port)], this.#composition);
+    this.#process = await spawnHub(this.#dataDir, ["--port", String(this.#port)], this.#composition);
   }
 }
 
@@ -84,16 +90,20 @@ class Follower {
 }
 
 async function started(composition: "terminal-hub" | "unredacted-hub") {
-  const dataDir = await temporaryDirectory();
-  endHostAfterTest(dataDir);
+  const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
   const hub = await MortalHub.start(dataDir, composition);
   const token = await tokenOf(dataDir, "operator", "olga");
   const client = new SidestickClient({ url: hub.url, token, timing: { retryMinMs: 20, retryMaxMs: 100 } });
   return { dataDir, hub, client };
 }
 
+let shared: ReturnType<typeof started> | undefined;
+/** For all tests that a redacting one will do. */
+const redacting = (): ReturnType<typeof started> => (shared ??= started("terminal-hub"));
+afterAll(async () => (await shared)?.hub.end());
+
 test("[TRM-19] a shell keeps its variables and its running command while hubs are killed", async () => {
-  const { hub, client } = await started("terminal-hub");
+  const { hub, client } = await redacting();
   const conversation_id = "kept";
   const first = await client.pty.exec_block({ conversation_id, command: "X=42; cd /usr", wait_ms: WAIT_BUDGET_MS });
   const run = await client.pty.exec_interactive({ conversation_id, command: "read -p 'Go? ' a; echo got-$a-$X" });
@@ -116,6 +126,7 @@ test("[TRM-19] a shell keeps its variables and its running command while hubs ar
 
 test(`[TRM-19] random bytes arrive at a WebSocket client as the program wrote them, over ${KILLS} kills of the hub (seed ${SEED})`, async () => {
   const { dataDir, hub, client } = await started("unredacted-hub");
+  onTestFinished(() => hub.end());
   const random = seeded(SEED);
   const file = join(dataDir, "random");
   const written = await writeRandom(file, MEGABYTES);
@@ -141,7 +152,7 @@ test(`[TRM-19] random bytes arrive at a WebSocket client as the program wrote th
 });
 
 test("[TRM-19] terminal text with redaction on is what the redactor makes of it", async () => {
-  const { dataDir, hub, client } = await started("terminal-hub");
+  const { dataDir, hub, client } = await redacting();
   const file = join(dataDir, "text");
   const text = terminalText(SOAK ? 32 : 1);
   await writeFile(file, text);
@@ -193,7 +204,7 @@ function redacted(text: Buffer): Buffer {
 }
 
 test("[TRM-19] a hub that is ended politely while output comes loses nothing either", async () => {
-  const { hub, client } = await started("terminal-hub");
+  const { hub, client } = await redacting();
   const conversation_id = "polite";
   const run = await client.pty.exec_block({ conversation_id, command: `seq 1 ${LINES}; echo over` });
   const sessionId = run.workspace_session_id;
