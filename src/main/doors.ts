@@ -42,6 +42,7 @@ export type DoorOptions = {
   readonly logger: Logger;
   readonly hubEnds: AbortSignal;
   readonly heartbeat?: ViewerParts["heartbeat"];
+  readonly mcpProgressMs?: number | undefined;
 };
 
 export async function createDoors(options: DoorOptions): Promise<Doors> {
@@ -68,6 +69,7 @@ export async function createDoors(options: DoorOptions): Promise<Doors> {
     version: VERSION,
     call: (name, input, context) => dispatcher.call(name, input, context),
     onFault: ({ id, error }) => logger.error("an MCP call failed by a fault of ours", { id, error }),
+    progressMs: options.mcpProgressMs,
   });
   // Fixed words: whoever asks here has shown no credential, and the problem itself names files.
   const readiness = () => {

@@ -43,7 +43,7 @@ export type RunningHub = {
 };
 
 /** How long the hub waits for viewers, and its chat platforms; what is absent is the product's. */
-export type Patience = Pick<DoorOptions, "heartbeat"> &
+export type Patience = Pick<DoorOptions, "heartbeat" | "mcpProgressMs"> &
   Pick<DeskOptions, "graceMs" | "promptTtlMs" | "maker" | "chatStore">;
 
 /** Rejects when it can't start; then nothing is left open. */
@@ -64,7 +64,8 @@ export async function startHub(settings: Settings, drivers: Drivers, patience: P
   };
   const { dataDir, auditHeads, policy, commandSeconds } = settings;
   const ours = placesOf(settings, process.env);
-  const { heartbeat, ...waiting } = patience;
+  const { heartbeat, mcpProgressMs, ...waiting } = patience;
+  const door = { heartbeat, mcpProgressMs };
   const place = { url: settings.publicUrl ?? "" };
   const listening = Promise.withResolvers<void>();
   const reached = { url: () => place.url, reachable: listening.promise };
@@ -98,7 +99,7 @@ export async function startHub(settings: Settings, drivers: Drivers, patience: P
   listeners.push(unix);
 
   const checks = () => hubChecks({ settings, ...desks, socketPath });
-  const hub = await openDoors({ settings, desks, tcp, unix, port, url: place.url, checks, logger, heartbeat });
+  const hub = await openDoors({ settings, desks, tcp, unix, port, url: place.url, checks, logger, door });
   const closing = opened.move();
   closing.defer(() => hub.ends.abort());
   return { ...hub, checks, close: () => closing.disposeAsync() };
@@ -113,10 +114,10 @@ type HubParts = {
   readonly url: string;
   readonly checks: () => Promise<Check[]>;
   readonly logger: Logger;
-  readonly heartbeat: Patience["heartbeat"];
+  readonly door: Pick<DoorOptions, "heartbeat" | "mcpProgressMs">;
 };
 
-async function openDoors({ settings, desks, tcp, unix, port, url, checks, logger, heartbeat }: HubParts) {
+async function openDoors({ settings, desks, tcp, unix, port, url, checks, logger, door }: HubParts) {
   const { publicUrl } = settings;
   const person = userInfo().username;
   const ends = new AbortController();
@@ -126,7 +127,7 @@ async function openDoors({ settings, desks, tcp, unix, port, url, checks, logger
   const secretDigest = await openSecretDigest(settings.dataDir);
   const passes = { loginCodes, tickets };
   const hidden = placesOf(settings, process.env);
-  const parts = { desks, ...passes, port, publicUrl, url, hidden, checks, secretDigest, logger, hubEnds, heartbeat };
+  const parts = { desks, ...passes, port, publicUrl, url, hidden, checks, secretDigest, logger, hubEnds, ...door };
   const doors = await createDoors(parts);
   tcp.open(doors, { via: "tcp" });
   unix.open(doors, { via: "operator_socket", person });

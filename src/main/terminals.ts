@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { OpenSession } from "../host/hosted-session.ts";
+import type { TerminalPatience } from "../host/terminal/patience.ts";
 import { closeOnExec } from "../host/terminal/probe/tty.ts";
 import { removeDirectory } from "../host/terminal/shared-files.ts";
 import { openTerminal } from "../host/terminal/terminal-session.ts";
@@ -17,6 +18,7 @@ export async function openTerminals(parts: {
   readonly redaction?: "on" | "off";
   /** Absent: as after a fresh login. */
   readonly environment?: () => Promise<Readonly<Record<string, string>>>;
+  readonly patience?: Partial<TerminalPatience> | undefined;
 }): Promise<OpenSession> {
   const directory = join(parts.directory, "sessions");
   await makePrivateDirectory(directory);
@@ -31,6 +33,7 @@ export async function openTerminals(parts: {
     probe,
     screens,
     redaction: parts.redaction ?? "on",
+    patience: parts.patience,
     ...(parts.environment === undefined ? {} : { environment: parts.environment }),
   });
   // What a host that was killed left there. Not before the first session: then this one is the only one.

@@ -6,6 +6,7 @@ import type { SessionFrame } from "../../src/domain/session-frame.ts";
 import { bootTimeMs } from "../../src/host/terminal/boot-clock.ts";
 import { terminate } from "../../src/host/terminal/ending.ts";
 import type { Launching } from "../../src/host/terminal/launcher.ts";
+import type { TerminalPatience } from "../../src/host/terminal/patience.ts";
 import { Probe } from "../../src/host/terminal/probe/probe.ts";
 import {
   allProcesses,
@@ -22,6 +23,7 @@ import { Terminal } from "../../src/host/terminal/terminal.ts";
 import { eventually } from "./eventually.ts";
 import { spareFish } from "./empty-home.ts";
 import { temporaryDirectory } from "./temporary.ts";
+import { BRISK } from "./terminal.ts";
 
 let probe: Promise<Probe> | undefined;
 let screens: Promise<Screens> | undefined;
@@ -43,7 +45,11 @@ export class LiveTerminal {
     this.home = home;
   }
 
-  static async open(shell = "/bin/bash", launcher?: Launching): Promise<LiveTerminal> {
+  static async open(
+    shell = "/bin/bash",
+    launcher?: Launching,
+    patience: Partial<TerminalPatience> = {},
+  ): Promise<LiveTerminal> {
     const live = new LiveTerminal(await temporaryDirectory());
     probe ??= Probe.open();
     screens ??= Screens.open();
@@ -58,6 +64,7 @@ export class LiveTerminal {
       directory: await temporaryDirectory(),
       redaction: "on",
       launcher,
+      patience: { ...BRISK, ...patience },
       probe: () => probe!,
       screens: () => screens!,
       attended: false,

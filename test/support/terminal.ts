@@ -5,12 +5,17 @@ import type { EventType, JsonObject } from "../../src/domain/event.ts";
 import type { CommandForm } from "../../src/domain/session.ts";
 import type { SessionFrame } from "../../src/domain/session-frame.ts";
 import type { HostedSession, Reply, SessionRequest } from "../../src/host/hosted-session.ts";
+import type { TerminalPatience } from "../../src/host/terminal/patience.ts";
 import { Probe } from "../../src/host/terminal/probe/probe.ts";
 import { Screens } from "../../src/host/terminal/screen/screens.ts";
 import { openTerminal } from "../../src/host/terminal/terminal-session.ts";
+import { DEADLINE_MS } from "./deadline.ts";
 import { eventually } from "./eventually.ts";
 import { spareFish } from "./empty-home.ts";
 import { temporaryDirectory } from "./temporary.ts";
+
+/** What ignores a signal is sent the next one soon. */
+export const BRISK: Partial<TerminalPatience> = { terminateStepMs: 50 };
 
 export const ANN = { kind: "person", id: "ann" } as const satisfies Actor;
 export const BOT = { kind: "agent", id: "bot" } as const satisfies Actor;
@@ -25,6 +30,7 @@ type OpenOptions = {
   readonly redaction?: "on" | "off";
   readonly containment?: "guard";
   readonly command?: CommandForm;
+  readonly patience?: Partial<TerminalPatience>;
 };
 
 let probe: Promise<Probe> | undefined;
@@ -41,6 +47,7 @@ export async function closeServices(): Promise<void> {
 export class OpenedTerminal {
   readonly frames: SessionFrame[] = [];
   readonly home: string;
+  readonly #awaited = new Set<() => void>();
   #session: HostedSession | undefined;
   #number = 0;
 
@@ -63,6 +70,7 @@ export class OpenedTerminal {
       screens: () => screens!,
       environment: async () => ({ PATH, HOME: home, LANG: "C.UTF-8", SHELL: "/bin/bash", USER: "tester" }),
       redaction: options.redaction ?? "on",
+      patience: { ...BRISK, ...options.patience },
     });
     const start = {
       type: "START_INTERACTIVE_CMD",
@@ -75,7 +83,7 @@ export class OpenedTerminal {
       ...(options.containment === undefined ? {} : { containment: options.containment }),
       ...(options.command === undefined ? {} : { command: options.command }),
     } as const;
-    opened.#session = await open(start, (frame) => opened.frames.push(frame));
+    opened.#session = await open(start, (frame) => opened.#emitted(frame));
     onTestFinished(async () => {
       if (opened.exit === undefined) await opened.ask({ type: "TERMINATE_CMD" });
     });
@@ -140,13 +148,28 @@ export class OpenedTerminal {
     return this.frames.flatMap((frame) => (frame.kind === "event" && frame.type === type ? [frame] : []));
   }
 
-  /** The first such event after `order`. */
+  /** The first such event after `order`; who awaits it goes on before any timer that was set when it was told. */
   event(type: EventType, which: (payload: JsonObject) => boolean = () => true, order = 0): Promise<EventFrame> {
-    return eventually(() => {
-      const found = this.events(type).find((frame) => frame.order > order && which(frame.payload));
-      if (found === undefined) throw new Error(`No such ${type} among ${JSON.stringify(this.frames.slice(-20))}`);
-      return found;
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = this.events(type).find((frame) => frame.order > order && which(frame.payload));
+        if (found === undefined) return;
+        clearTimeout(late);
+        this.#awaited.delete(look);
+        resolve(found);
+      };
+      const late = setTimeout(() => {
+        this.#awaited.delete(look);
+        reject(new Error(`No such ${type} among ${JSON.stringify(this.frames.slice(-20))}`));
+      }, DEADLINE_MS);
+      this.#awaited.add(look);
+      look();
     });
+  }
+
+  #emitted(frame: SessionFrame): void {
+    this.frames.push(frame);
+    if (frame.kind === "event") for (const look of this.#awaited) look();
   }
 
   /** Waits for the text in the output from `cursor` on; answers the offset after it. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import headless from "@xterm/headless";
 import { beforeAll, expect, test } from "vitest";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { ask, verdict } from "../support/http.ts";
 import { tokenOf } from "../support/hub.ts";
 import { eventually } from "../support/eventually.ts";
@@ -55,7 +56,7 @@ async function screenAt(sessionId: string, at_cursor: number): Promise<string[]>
 
 test("[WEB-61, WEB-60] the screen of any past cursor is what it was then, also after keyframes, sizes and the end", async () => {
   const conversation_id = "looking-back";
-  const say = (command: string) => hub.person.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+  const say = (command: string) => hub.person.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
   const look = async () => {
     const { lines, cursor } = await hub.person.pty.read_screen({ conversation_id });
     return { cursor, lines: lines.map((it) => it.trimEnd()) };
@@ -81,7 +82,7 @@ type CastEvent = [interval: number, code: string, data: string];
 
 test("[WEB-65, WEB-66] a session's export tells its output, sizes, commands, who drove and the exit", async () => {
   const conversation_id = "exported";
-  const run = (command: string) => hub.agent.pty.exec_block({ conversation_id, command, wait_ms: 10_000 });
+  const run = (command: string) => hub.agent.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
   const { workspace_session_id: sessionId } = await run("echo 'grüße €'");
   await hub.agent.pty.resize({ conversation_id, cols: 99, rows: 33 });
   await hub.person.session.input({ sessionId, data: "echo by hand\r" });
@@ -129,7 +130,7 @@ test("[WEB-67] an export of what isn't there, or in no known format, is a refusa
 
 test("[WEB-68] the command line writes an export to a file for its owner, whole, and never over another", async () => {
   const conversation_id = "cli-export";
-  await hub.person.pty.exec_block({ conversation_id, command: "echo for the file", wait_ms: 10_000 });
+  await hub.person.pty.exec_block({ conversation_id, command: "echo for the file", wait_ms: WAIT_BUDGET_MS });
   const cli = (...args: string[]) => runCliHere(["export", conversation_id, ...args, "--data-dir", hub.dataDir]);
   const file = join(hub.dataDir, "it.cast");
 

@@ -1,20 +1,23 @@
 /** The hub is killed with kill -9 while a terminal goes on: nothing is lost, nothing repeated, and the shell lives. */
 import { createHash } from "node:crypto";
-import { open, writeFile } from "node:fs/promises";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { SidestickClient } from "../../src/client/sidestick.ts";
 import { Redactor } from "../../src/domain/redaction/redactor.ts";
 import { SEED, seeded } from "../crash/seeded.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
-import { type HubProcess, spawnTestHub, tokenOf } from "../support/hub.ts";
+import { type HubProcess, spawnHub, tokenOf } from "../support/hub.ts";
 import { keptPort } from "../support/kept-port.ts";
-import { temporaryDirectory } from "../support/temporary.ts";
-import { endHostAfterTest } from "../support/terminal-hub.ts";
+import { endHost } from "../support/terminal-hub.ts";
 
 const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const KILLS = SOAK ? 40 : 4;
-const MEGABYTES = SOAK ? 256 : 16;
+const KILLS = SOAK ? 40 : 2;
+const MEGABYTES = SOAK ? 256 : 8;
+
+const LINES = SOAK ? 400_000 : 100_000;
 
 /** A hub that comes back on the same port whenever it is killed. */
 class MortalHub {
@@ -49,8 +52,14 @@ class MortalHub {
     await this.#start();
   }
 
+  async end(): Promise<void> {
+    await this.#process.kill();
+    await endHost(this.#dataDir);
+    await rm(this.#dataDir, { recursive: true, force: true, maxRetries: 10 });
+  }
+
   async #start(): Promise<void> {
-    this.#process = await spawnTestHub(this.#dataDir, ["--port", String(this.#port)], this.#composition);
+    this.#process = await spawnHub(this.#dataDir, ["--port", String(this.#port)], this.#composition);
   }
 }
 
@@ -81,74 +90,71 @@ class Follower {
 }
 
 async function started(composition: "terminal-hub" | "unredacted-hub") {
-  const dataDir = await temporaryDirectory();
-  endHostAfterTest(dataDir);
+  const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
   const hub = await MortalHub.start(dataDir, composition);
   const token = await tokenOf(dataDir, "operator", "olga");
   const client = new SidestickClient({ url: hub.url, token, timing: { retryMinMs: 20, retryMaxMs: 100 } });
   return { dataDir, hub, client };
 }
 
-test(
-  "[TRM-19] a shell keeps its variables and its running command while hubs are killed",
-  { timeout: 120_000 },
-  async () => {
-    const { hub, client } = await started("terminal-hub");
-    const conversation_id = "kept";
-    const first = await client.pty.exec_block({ conversation_id, command: "X=42; cd /usr", wait_ms: 20_000 });
-    const run = await client.pty.exec_interactive({ conversation_id, command: "read -p 'Go? ' a; echo got-$a-$X" });
-    await client.pty.wait_for({ conversation_id, match: "INPUT" });
+let shared: ReturnType<typeof started> | undefined;
+/** For all tests that a redacting one will do. */
+const redacting = (): ReturnType<typeof started> => (shared ??= started("terminal-hub"));
+afterAll(async () => (await shared)?.hub.end());
 
+test("[TRM-19] a shell keeps its variables and its running command while hubs are killed", async () => {
+  const { hub, client } = await redacting();
+  const conversation_id = "kept";
+  const first = await client.pty.exec_block({ conversation_id, command: "X=42; cd /usr", wait_ms: WAIT_BUDGET_MS });
+  const run = await client.pty.exec_interactive({ conversation_id, command: "read -p 'Go? ' a; echo got-$a-$X" });
+  await client.pty.wait_for({ conversation_id, match: "INPUT" });
+
+  await hub.killAndRestart();
+
+  const asked = await client.pty.wait_for({ conversation_id, match: "Go? ", from_cursor: run.cursor });
+  const waiting = await client.pty.wait_for({ conversation_id, match: "INPUT", from_position: run.position });
+  await client.pty.send({ conversation_id, data: "yes\r", if_prompt: waiting.prompt_id });
+  const got = await client.pty.wait_for({ conversation_id, match: "got-yes-42", from_cursor: asked.cursor });
+  const prompt = await client.pty.wait_for({ conversation_id, match: "PROMPT" });
+
+  expect([asked.matched, got.matched]).toEqual([true, true]);
+  expect(prompt).toMatchObject({ matched: true, exit_code: 0, cwd: "/usr" });
+  const { blocks } = await client.pty.blocks({ conversation_id });
+  expect(blocks.map((it) => it.seq)).toEqual([1, 2]);
+  expect(blocks[0]?.block_id).toBe(first.block_id);
+});
+
+test(`[TRM-19] random bytes arrive at a WebSocket client as the program wrote them, over ${KILLS} kills of the hub (seed ${SEED})`, async () => {
+  const { dataDir, hub, client } = await started("unredacted-hub");
+  onTestFinished(() => hub.end());
+  const random = seeded(SEED);
+  const file = join(dataDir, "random");
+  const written = await writeRandom(file, MEGABYTES);
+  const conversation_id = "bytes";
+  const run = await client.pty.exec_block({
+    conversation_id,
+    command: `stty raw -opost -echo; exec cat ${file}`,
+  });
+  const follower = new Follower(client, run.workspace_session_id, run.cursor);
+
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const target = Math.floor(((kill + random(100) / 100) * written.size) / KILLS);
+    await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(target));
     await hub.killAndRestart();
+  }
 
-    const asked = await client.pty.wait_for({ conversation_id, match: "Go? ", from_cursor: run.cursor });
-    const waiting = await client.pty.wait_for({ conversation_id, match: "INPUT", from_position: run.position });
-    await client.pty.send({ conversation_id, data: "yes\r", if_prompt: waiting.prompt_id });
-    const got = await client.pty.wait_for({ conversation_id, match: "got-yes-42", from_cursor: asked.cursor });
-    const prompt = await client.pty.wait_for({ conversation_id, match: "PROMPT" });
+  await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(written.size));
+  follower.close();
+  expect({ size: follower.received, sha256: follower.digest(), gaps: follower.gaps }).toEqual({
+    ...written,
+    gaps: 0,
+  });
+});
 
-    expect([asked.matched, got.matched]).toEqual([true, true]);
-    expect(prompt).toMatchObject({ matched: true, exit_code: 0, cwd: "/usr" });
-    const { blocks } = await client.pty.blocks({ conversation_id });
-    expect(blocks.map((it) => it.seq)).toEqual([1, 2]);
-    expect(blocks[0]?.block_id).toBe(first.block_id);
-  },
-);
-
-test(
-  `[TRM-19] random bytes arrive at a WebSocket client as the program wrote them, over ${KILLS} kills of the hub (seed ${SEED})`,
-  { timeout: SOAK ? 900_000 : 180_000 },
-  async () => {
-    const { dataDir, hub, client } = await started("unredacted-hub");
-    const random = seeded(SEED);
-    const file = join(dataDir, "random");
-    const written = await writeRandom(file, MEGABYTES);
-    const conversation_id = "bytes";
-    const run = await client.pty.exec_block({
-      conversation_id,
-      command: `stty raw -opost -echo; exec cat ${file}`,
-    });
-    const follower = new Follower(client, run.workspace_session_id, run.cursor);
-
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      const target = Math.floor(((kill + random(100) / 100) * written.size) / KILLS);
-      await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(target), 120_000);
-      await hub.killAndRestart();
-    }
-
-    await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(written.size), 240_000);
-    follower.close();
-    expect({ size: follower.received, sha256: follower.digest(), gaps: follower.gaps }).toEqual({
-      ...written,
-      gaps: 0,
-    });
-  },
-);
-
-test("[TRM-19] terminal text with redaction on is what the redactor makes of it", { timeout: 180_000 }, async () => {
-  const { dataDir, hub, client } = await started("terminal-hub");
+test("[TRM-19] terminal text with redaction on is what the redactor makes of it", async () => {
+  const { dataDir, hub, client } = await redacting();
   const file = join(dataDir, "text");
-  const text = terminalText(SOAK ? 32 : 4);
+  const text = terminalText(SOAK ? 32 : 1);
   await writeFile(file, text);
   const expected = createHash("sha256").update(redacted(text)).digest("hex");
   const conversation_id = "text";
@@ -157,7 +163,7 @@ test("[TRM-19] terminal text with redaction on is what the redactor makes of it"
 
   await hub.killAndRestart();
 
-  await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(text.length), 120_000);
+  await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(text.length));
   follower.close();
   expect({ size: follower.received, sha256: follower.digest() }).toEqual({ size: text.length, sha256: expected });
 });
@@ -197,27 +203,23 @@ function redacted(text: Buffer): Buffer {
   return Buffer.concat([redactor.push(text), redactor.barrier()]);
 }
 
-test(
-  "[TRM-19] a hub that is ended politely while output comes loses nothing either",
-  { timeout: 120_000 },
-  async () => {
-    const { hub, client } = await started("terminal-hub");
-    const conversation_id = "polite";
-    const run = await client.pty.exec_block({ conversation_id, command: "seq 1 400000; echo over" });
-    const sessionId = run.workspace_session_id;
-    await eventually(async () => expect(await outputEnd(client, conversation_id)).toBeGreaterThan(200_000));
+test("[TRM-19] a hub that is ended politely while output comes loses nothing either", async () => {
+  const { hub, client } = await redacting();
+  const conversation_id = "polite";
+  const run = await client.pty.exec_block({ conversation_id, command: `seq 1 ${LINES}; echo over` });
+  const sessionId = run.workspace_session_id;
+  await eventually(async () => expect(await outputEnd(client, conversation_id)).toBeGreaterThan(200_000));
 
-    await hub.endAndRestart();
+  await hub.endAndRestart();
 
-    const over = await client.pty.wait_for({ conversation_id, match: "\nover", from_cursor: run.cursor });
-    expect(over.matched).toBe(true);
-    const text = Array.from({ length: 400_000 }, (_, index) => `${index + 1}\r\n`).join("");
-    const follower = new Follower(client, sessionId, run.cursor);
-    await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(text.length), 60_000);
-    follower.close();
-    expect(over.match_begin! - run.cursor).toBe(text.length - 2);
-  },
-);
+  const over = await client.pty.wait_for({ conversation_id, match: "\nover", from_cursor: run.cursor });
+  expect(over.matched).toBe(true);
+  const text = Array.from({ length: LINES }, (_, index) => `${index + 1}\r\n`).join("");
+  const follower = new Follower(client, sessionId, run.cursor);
+  await eventually(() => expect(follower.received).toBeGreaterThanOrEqual(text.length));
+  follower.close();
+  expect(over.match_begin! - run.cursor).toBe(text.length - 2);
+});
 
 async function outputEnd(client: SidestickClient, conversation_id: string): Promise<number> {
   return (await client.pty.read_output({ conversation_id, from_cursor: 0, view: "raw" })).end_cursor;

@@ -3,12 +3,13 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ERAS, type Era } from "../mcp/door-server.ts";
 import { tokenOf } from "../support/hub.ts";
+import { DEADLINE_MS } from "../support/deadline.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;
 let token: string;
 beforeAll(async () => {
-  const opened = await openTerminalHub();
+  const opened = await openTerminalHub({ mcpProgressMs: 20 });
   hub = opened;
   token = await tokenOf(hub.dataDir, "agent", "model");
   return opened.stop;
@@ -45,7 +46,7 @@ describe.each(ERAS)("a client of $era", (era) => {
       { name: "pty_wait_for", arguments: { conversation_id, match: "never there", timeout_ms: 60_000 } },
       { onprogress: ({ progress }) => void told.push(progress), signal: cancel.signal },
     );
-    await expect.poll(() => told.length, { timeout: 15_000 }).toBeGreaterThanOrEqual(2);
+    await expect.poll(() => told.length, { timeout: DEADLINE_MS }).toBeGreaterThanOrEqual(2);
     cancel.abort();
 
     await expect(waiting).rejects.toThrow();

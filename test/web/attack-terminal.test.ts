@@ -58,6 +58,16 @@ test("[WEB-92] a flood of what is slow to draw leaves STOP NOW within reach", as
   await page.context().close();
 });
 
+test("[SCR-46] output that scrolls leaves a saved cursor in its row on the page too", async () => {
+  const { page } = await attached("web-saved");
+
+  await stage.run("web-saved", String.raw`printf '\033[2J\033[3;5H\0337\033[99H\n\n\n\0338'; echo st''ayed`);
+
+  await seesInTerminal(page, "stayed");
+  expect((await shownIn(page)).split("\n")[2]).toBe("    stayed");
+  await page.context().close();
+});
+
 test("[WEB-95] whoever only looks, with the mouse over the terminal, types nothing and takes nothing", async () => {
   const sessionId = await stage.driven("web-mouse");
   await stage.run("web-mouse", String.raw`printf '\033[?1004h\033[?1003h\033[?1006h\033[?1049h'; echo menu`);

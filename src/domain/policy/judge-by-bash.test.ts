@@ -6,6 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
+import { DEADLINE_MS } from "../../../test/support/deadline.ts";
 import { judgeText } from "../../../test/support/judging.ts";
 
 const SOAK = process.env["SIDESTICK_SOAK"] === "1";
@@ -106,7 +107,7 @@ test("[POL-2, POL-3] every program that bash runs is a part", () => {
       env: { PATH: programs },
       stdio: ["ignore", "ignore", "ignore", "pipe"],
       encoding: "utf8",
-      timeout: 10_000,
+      timeout: DEADLINE_MS,
       killSignal: "SIGKILL",
     });
     const recorded = new Set((output[RECORD] ?? "").split("\n").filter(Boolean));
@@ -117,4 +118,4 @@ test("[POL-2, POL-3] every program that bash runs is a part", () => {
   });
   fc.assert(property, RUNS);
   expect(ran).toBeGreaterThan(RUNS.numRuns);
-}, 600_000);
+});

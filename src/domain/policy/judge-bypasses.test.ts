@@ -1,6 +1,7 @@
 /** Ways to hide a command, and what nobody can know: each must at least ask. */
 import { expect, test } from "vitest";
 import { judgeText } from "../../../test/support/judging.ts";
+import { workedMs } from "../../../test/support/worked.ts";
 
 const HIDDEN: readonly (readonly [text: string, rule?: string])[] = [
   // What nobody can know.
@@ -223,13 +224,14 @@ test.each([
   ["loops with values", `for i in {1..64}; do ${"rm $i;".repeat(9000)} done`],
   ["many loops", "for i in a; do echo $i; done;".repeat(2200)],
   ["a long awk", `awk '${"print ".repeat(10_000)}'`],
-])(
-  "[POL-7] no text multiplies the work: %s",
-  (_, text) => {
-    expect(["ask", "auto"]).toContain(judgeText(text).decision);
-  },
-  10_000,
-);
+])("[POL-7] no text multiplies the work: %s", (_, text) => {
+  let decision = "";
+
+  const took = workedMs(() => ({ decision } = judgeText(text)));
+
+  expect(["ask", "auto"]).toContain(decision);
+  expect(took).toBeLessThan(10_000);
+});
 
 test.each(HIDDEN.map(([text, rule]) => ({ text, rule })))(
   "[POL-2, POL-3, POL-4, POL-6] ask: $text",

@@ -11,8 +11,6 @@ import type { ShellProcess } from "./shell-process.ts";
 import { inquiryOf } from "./shells/inquiry.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A shell that is all right answers within some milliseconds, on a busy machine within some hundred. */
-const ANSWER_MS = 3_000;
 const PROMPT_MS = 1_000;
 
 const REFUSALS: Readonly<Record<Refusal, UntrustedReason>> = {
@@ -34,13 +32,13 @@ export function whyNotAsked({ over, blocks, shell }: Terminal): UntrustedReason 
 }
 
 /** Undefined: no answer came, or none that can be read. */
-export async function askShell({ shell, path }: Terminal, family: ToldShell): Promise<string | undefined> {
+export async function askShell({ shell, path, patience }: Terminal, family: ToldShell): Promise<string | undefined> {
   const inquiry = await inquiryOf(family, shell.directory);
   const aside = new Aside(inquiry.line, { needsStart: family !== "dash" });
   path.setAside(aside);
   try {
     shell.write(inquiry.typed);
-    const came = await within(ANSWER_MS, aside.done, shell.exited);
+    const came = await within(patience.answerMs, aside.done, shell.exited);
     // Whatever it does instead, it is not to go on when somebody types.
     if (!came) shell.write(INTERRUPT);
     await backAtPrompt(shell);

@@ -37,6 +37,8 @@ export type BlockTrackerOptions = {
   readonly shellCwd: () => string | undefined;
   /** Names the shell's prompt instance. */
   readonly promptKey: () => string;
+  /** After this a block that the shell has not begun counts as begun. */
+  readonly beginMs: number;
   readonly onPrompt: () => void;
   /** A block of this actor runs now, or no longer. */
   readonly onRun: (isRunning: boolean, by: Actor | undefined) => void;
@@ -105,7 +107,7 @@ export class BlockTracker {
     this.#onEnd = onEnd;
     this.#cleanUp = cleanUp;
     this.#tell(this.#blocks.submit(run, this.#place()));
-    const late = setTimeout(() => this.#begun === begun && this.#overdue(), BEGIN_MS);
+    const late = setTimeout(() => this.#begun === begun && this.#overdue(), this.#options.beginMs);
     return begun.promise.finally(() => clearTimeout(late));
   }
 
@@ -309,8 +311,6 @@ type Fields = { readonly [key: string]: Json | undefined };
 const DELTA_MS = 100;
 /** A key's echo, and the picture that a program draws for it, come within this. */
 const ECHO_MS = 8;
-/** A shell that is stopped, or hangs in its own hooks, must not hold up whoever asked. */
-const BEGIN_MS = 3_000;
 const ASK_AT_ONCE = 20;
 const ASK_SOON = 60;
 const KERNEL_MS = 100;

@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { DEADLINE_MS } from "../../../test/support/deadline.ts";
 import { closeServices, OpenedTerminal } from "../../../test/support/terminal.ts";
+import { PATIENCE } from "./patience.ts";
 
 afterAll(closeServices);
 
@@ -97,8 +99,22 @@ test("[PTY-25] exec bash loses the marks; blocks go on by the kernel", async () 
   expect(next.output).toContain("still here");
 });
 
+test("[PTY-22] a command that its shell doesn't begin counts as begun after a while, and ends when it is run", async () => {
+  const terminal = await OpenedTerminal.open({ patience: { beginMs: 50 } });
+  const { fields } = await terminal.ask({ type: "STATUS" });
+  process.kill(Number(fields["pid"]), "SIGSTOP");
+
+  const begun = await terminal.run("echo late");
+  const ended = terminal.events("agent_block_end");
+  process.kill(Number(fields["pid"]), "SIGCONT");
+
+  expect(ended).toEqual([]);
+  expect((await terminal.finished(begun)).end).toMatchObject({ exitCode: 0 });
+  expect(PATIENCE.beginMs).toBe(3_000);
+});
+
 test("[PTY-25] a shell that has not woken for its command is not done with it", async () => {
-  const terminal = await OpenedTerminal.open();
+  const terminal = await OpenedTerminal.open({ patience: { beginMs: DEADLINE_MS } });
   const { fields } = await terminal.ask({ type: "STATUS" });
   const { order } = terminal.frames.at(-1)!;
   process.kill(Number(fields["pid"]), "SIGSTOP");

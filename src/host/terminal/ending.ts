@@ -38,12 +38,12 @@ export async function terminate(terminal: Terminal, reason = "terminated"): Prom
   await terminal.ended;
 }
 
-async function killTree({ shell, frames }: Terminal): Promise<void> {
+async function killTree({ shell, frames, patience }: Terminal): Promise<void> {
   const { tree } = shell;
   for (const signal of ["SIGHUP", "SIGTERM", "SIGKILL"] as const) {
     tree.signal(signal);
     // oxlint-disable-next-line no-await-in-loop -- each signal has its chance
-    if (await tree.goneWithin(TERMINATE_STEP_MS)) return shell.wakeKeepers();
+    if (await tree.goneWithin(patience.terminateStepMs)) return shell.wakeKeepers();
   }
   await endOf(shell, tree);
   const survivors = survivorsOf(tree).slice(0, SURVIVORS_TOLD);
@@ -65,7 +65,7 @@ function refuseIfLost(recheck: () => void): void {
 type Step = { readonly step: string; readonly waitMs: number; readonly act: () => boolean };
 
 async function stepsFor(terminal: Terminal, by: Actor): Promise<readonly Step[]> {
-  const { shell, gate } = terminal;
+  const { shell, gate, patience } = terminal;
   const farewell = await farewellOf(terminal);
   const put = (bytes: Uint8Array | undefined): boolean => {
     if (bytes === undefined) return false;
@@ -73,10 +73,10 @@ async function stepsFor(terminal: Terminal, by: Actor): Promise<readonly Step[]>
     return true;
   };
   return [
-    { step: "exit", waitMs: POLITE_MS, act: () => put(farewell) },
-    { step: "ctrl_c", waitMs: POLITE_MS, act: () => put(CTRL_C) },
-    { step: "sigterm", waitMs: FIRM_MS, act: () => shell.signalForeground("SIGTERM") },
-    { step: "sigkill", waitMs: FIRM_MS, act: () => shell.signalForeground("SIGKILL") },
+    { step: "exit", waitMs: patience.exitMs, act: () => put(farewell) },
+    { step: "ctrl_c", waitMs: patience.interruptMs, act: () => put(CTRL_C) },
+    { step: "sigterm", waitMs: patience.sigtermMs, act: () => shell.signalForeground("SIGTERM") },
+    { step: "sigkill", waitMs: patience.sigkillMs, act: () => shell.signalForeground("SIGKILL") },
   ];
 }
 
@@ -92,9 +92,6 @@ async function farewellOf(terminal: Terminal): Promise<Uint8Array | undefined> {
 
 const CTRL_C = Uint8Array.of(3);
 const CTRL_D = Uint8Array.of(4);
-const POLITE_MS = 1_000;
-const FIRM_MS = 1_000;
-const TERMINATE_STEP_MS = 500;
 const SURVIVORS_TOLD = 100;
 const POLITE_KINDS: ReadonlySet<string> = new Set(["line", "line_editor", "shell"]);
 const SHELLS: ReadonlySet<string> = new Set(["bash", "zsh", "fish", "dash", "sh", "ksh", "tcsh", "ash"]);

@@ -17,10 +17,13 @@ export type Account = {
   readonly gid?: number | undefined;
 };
 
-export async function loginEnvironment(account: Account = userInfo()): Promise<Record<string, string>> {
+export async function loginEnvironment(
+  account: Account = userInfo(),
+  maxMs = LOGIN_MAX_MS,
+): Promise<Record<string, string>> {
   const identity = identityOf(account);
   const base = { ...(await systemSettings(account.uid)), ...identity };
-  return { ...base, ...(await asLoginShellSays(base, account)), ...identity };
+  return { ...base, ...(await asLoginShellSays(base, account, maxMs)), ...identity };
 }
 
 function identityOf({ username, homedir, shell }: Account) {
@@ -66,7 +69,7 @@ export function parseSettings(text: string): Record<string, string> {
 }
 
 /** A profile that hangs must not hold up a session. */
-const LOGIN_MAX_MS = 3_000;
+export const LOGIN_MAX_MS = 3_000;
 /** For what the shell had written when it ended. */
 const DRAIN_MAX_MS = 200;
 /** Before ours a profile may print what it likes. */
@@ -76,6 +79,7 @@ const BEGIN = "sidestick-environment-begins";
 function asLoginShellSays(
   base: Readonly<Record<string, string>>,
   { uid, gid }: Account,
+  maxMs: number,
 ): Promise<Record<string, string>> {
   return new Promise((resolve) => {
     const child = spawn(base["SHELL"] ?? "/bin/sh", ["-lc", `echo ${BEGIN}; env -0`], {
@@ -96,7 +100,7 @@ function asLoginShellSays(
     let timer = setTimeout(() => {
       if (child.pid !== undefined) killGroup(child.pid);
       finish();
-    }, LOGIN_MAX_MS);
+    }, maxMs);
     child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
     child.once("exit", () => {
       ours?.[Symbol.dispose]();

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
+import { DEADLINE_MS } from "../../../test/support/deadline.ts";
 import { ProcessTree } from "./process-tree.ts";
 
 test("[PTY-44] a process that begins a session of its own after it was seen is still ended", async () => {
@@ -21,5 +22,5 @@ test("[PTY-44] a process that begins a session of its own after it was seen is s
   tree.signal("SIGKILL");
   await exited;
 
-  expect(await tree.goneWithin(1_000)).toBe(true);
+  expect(await tree.goneWithin(DEADLINE_MS)).toBe(true);
 });

@@ -37,7 +37,7 @@ test("[PTY-9] the first rung after a long silence is not as late as the rung tha
   await eventually(() => expect(fired).toEqual([5]));
   clock.stir();
 
-  await eventually(() => expect(fired).toEqual([5, 5]), 5_000);
+  await eventually(() => expect(fired).toEqual([5, 5]));
 });
 
 test("[PTY-9] a rung fires no earlier than its silence", async () => {

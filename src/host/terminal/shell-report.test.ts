@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { DEADLINE_MS } from "../../../test/support/deadline.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { closeServices, LiveTerminal } from "../../../test/support/live-terminal.ts";
 import { terminate } from "./ending.ts";
@@ -10,6 +11,9 @@ afterAll(closeServices);
 
 /** What each can say of itself, if it isn't made to lie. */
 const ALL_RIGHT = { bash: {}, zsh: {}, fish: {}, dash: { reason: "functions_unseen" } } as const;
+
+/** It never answers: it is not waited for. */
+const MUTE = { answerMs: 200 };
 
 async function poisoned(shell: string, ...commands: readonly string[]): Promise<LiveTerminal> {
   const live = await LiveTerminal.open(`/usr/bin/${shell}`);
@@ -115,7 +119,7 @@ test.each([
   { lie: "function builtin { : }", reason: "busy" },
   { lie: "evil() { : }; zle -N accept-line evil", reason: "no_report" },
 ])("[GRD-29] a zsh whose hooks are gone by `$lie` says nothing that counts", async ({ lie, reason }) => {
-  const live = await LiveTerminal.open("/usr/bin/zsh");
+  const live = await LiveTerminal.open("/usr/bin/zsh", undefined, MUTE);
   live.type(`${lie}\r`);
 
   await eventually(async () => expect(await reportOf(live)).toMatchObject({ trusted: false, reason, changes: [] }));
@@ -157,11 +161,11 @@ test("[GRD-29] a shell that a debugger holds isn't asked", async () => {
   onTestFinished(() => void gdb.kill("SIGKILL"));
   let told = "";
   gdb.stdout.on("data", (chunk: Buffer) => (told += chunk.toString()));
-  await eventually(() => expect(live.terminal.shell.isTraced).toBe(true), 20_000);
+  await eventually(() => expect(live.terminal.shell.isTraced).toBe(true));
 
   expect(await reportOf(live)).toMatchObject({ trusted: false, reason: "traced" });
   // Killed before it has taken note of the shell's stop, it would leave it stopped.
-  await eventually(() => expect(told).toContain("(gdb)"), 20_000);
+  await eventually(() => expect(told).toContain("(gdb)"));
   gdb.kill("SIGKILL");
 
   await eventually(async () => expect(await reportOf(live)).toMatchObject({ trusted: true, changes: [] }));
@@ -185,8 +189,16 @@ test("[GRD-29] an answer that is too large is none", async () => {
   expect(await reportOf(live)).toMatchObject({ trusted: false, reason: "no_report", changes: [] });
 });
 
+/** It does something else when it is asked. */
+async function elsewhere(answerMs: number): Promise<LiveTerminal> {
+  const live = await LiveTerminal.open("/usr/bin/zsh", undefined, { answerMs });
+  await live.command("late() { echo instead; sleep 1000 }; preexec_functions+=(late)");
+  return live;
+}
+
 test("[GRD-29] a shell that does something else when it is asked is interrupted, and what it shows is seen", async () => {
-  const live = await poisoned("zsh", "late() { echo instead; sleep 1000 }; preexec_functions+=(late)");
+  // Long enough that it has begun with that, on any machine.
+  const live = await elsewhere(DEADLINE_MS / 60);
   const from = live.output.length;
 
   const report = await reportOf(live);
@@ -197,7 +209,7 @@ test("[GRD-29] a shell that does something else when it is asked is interrupted,
 });
 
 test("[GRD-29] a stop while it is asked ends the question, and nothing that is shown gets lost", async () => {
-  const live = await poisoned("zsh", "late() { echo instead; sleep 1000 }; preexec_functions+=(late)");
+  const live = await elsewhere(DEADLINE_MS);
   const asked = reportOf(live);
   await live.running("sleep");
 

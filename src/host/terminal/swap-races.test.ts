@@ -8,7 +8,7 @@ import { closeServices } from "../../../test/support/terminal.ts";
 afterAll(closeServices);
 
 /** Of each. */
-const TRIES = process.env["SIDESTICK_SOAK"] === "1" ? 250 : 25;
+const TRIES = process.env["SIDESTICK_SOAK"] === "1" ? 250 : 8;
 
 /** Each turn puts another in its place, and after a moment the first again. */
 const SWAPS = {
@@ -70,10 +70,9 @@ test.each(Object.entries(SWAPS))(
     await startSwapping(bound.terminal.home, swap);
 
     const outcomes: Outcome[] = [];
-    while (outcomes.length < TRIES) outcomes.push(await tried(bound, prepared));
+    // Until the race was lost once at least: else nothing was swapped.
+    while (outcomes.length < TRIES || !outcomes.includes("stale")) outcomes.push(await tried(bound, prepared));
 
     expect(outcomes.filter((it) => it === "unsaid")).toEqual([]);
-    expect(outcomes).toContain("stale");
   },
-  600_000,
 );

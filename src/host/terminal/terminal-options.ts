@@ -2,6 +2,7 @@
 import type { CommandForm } from "../../domain/session.ts";
 import type { SessionFrame, Size } from "../../domain/session-frame.ts";
 import type { Launching } from "./launcher.ts";
+import type { TerminalPatience } from "./patience.ts";
 import type { Probe } from "./probe/probe.ts";
 import type { Screens } from "./screen/screens.ts";
 
@@ -20,6 +21,8 @@ export type TerminalOptions = {
   readonly emit: (frame: SessionFrame) => void;
   readonly attended: boolean;
   readonly agentsMayAcquire: boolean;
+  /** Default: the usual. */
+  readonly patience?: Partial<TerminalPatience> | undefined;
   /** It is for one command alone: what waits for that is started in the shell's place. */
   readonly command?: CommandForm | undefined;
 };

@@ -62,6 +62,8 @@ test("[PTY-25] without marks a block begins when it is typed, not when it ends",
   expect((await terminal.finished(begun)).end).toMatchObject({ integration: "kernel" });
 });
 
+const ROUNDS = process.env["SIDESTICK_SOAK"] === "1" ? 50 : 6;
+
 test.each(["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish"])(
   "[PTY-22] %s, interrupted as a command is typed, tells of the prompt before; the block is the command's",
   async (shell) => {
@@ -69,7 +71,7 @@ test.each(["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish"])(
     const { output: told } = await terminal.block(shell.endsWith("fish") ? "echo $fish_pid" : "echo $$");
     const pid = Number(/(\d+)\s*$/.exec(told)?.[1]);
     const blocks: unknown[] = [];
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       process.kill(pid, "SIGINT");
       const { end, output } = await terminal.block(`echo w${round}w; sh -c 'exit 3'`);
       blocks.push([end["exitCode"], /w\d+w\s*$/.exec(output)?.[0].trim()]);

@@ -19,6 +19,7 @@ import { stopCommand } from "./command/command-stop.ts";
 import { endRun, terminate } from "./ending.ts";
 import type { Launching } from "./launcher.ts";
 import { loginEnvironment } from "./login-environment.ts";
+import type { TerminalPatience } from "./patience.ts";
 import type { Probe } from "./probe/probe.ts";
 import { executableOf, groupMembers } from "./probe/processes.ts";
 import type { Screens } from "./screen/screens.ts";
@@ -40,6 +41,7 @@ export type TerminalServices = {
   readonly environment?: () => Promise<Readonly<Record<string, string>>>;
   /** Default: on. Off only where a test compares bytes. */
   readonly redaction?: "on" | "off";
+  readonly patience?: Partial<TerminalPatience> | undefined;
 };
 
 /** What opens the terminals of this host. */
@@ -304,6 +306,7 @@ async function startTerminal(
     attended: start.attended ?? false,
     agentsMayAcquire: start.agents_may_acquire ?? true,
     command: start.command,
+    patience: services.patience,
   });
   // Before that it has the directory of whoever starts it, and what it is asked would be wrong.
   if (start.command !== undefined) await terminal.shell.whenItself();

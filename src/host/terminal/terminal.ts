@@ -16,6 +16,7 @@ import { PlainOutput } from "./command/plain-output.ts";
 import { Frames } from "./frames.ts";
 import { ALTERNATE_SCREEN_RESET, MODES_RESET } from "./modes-reset.ts";
 import { OutputPath } from "./output-path.ts";
+import { PATIENCE, type TerminalPatience } from "./patience.ts";
 import type { Look } from "./probe/probe.ts";
 import { PromptWatch } from "./prompt-watch.ts";
 import { Prompts } from "./prompts.ts";
@@ -37,6 +38,7 @@ export class Terminal implements GateDevice {
   readonly prompts: Prompts;
   readonly blocks: BlockTracker;
   readonly work: AgentWork;
+  readonly patience: TerminalPatience;
   readonly #options: TerminalOptions;
   readonly #watch: PromptWatch;
   readonly #clock: QuietClock;
@@ -59,6 +61,7 @@ export class Terminal implements GateDevice {
   private constructor(options: TerminalOptions) {
     this.#options = options;
     this.#size = options.size;
+    this.patience = { ...PATIENCE, ...options.patience };
     this.stick = new Stick({
       attended: options.attended,
       mayAcquire: options.agentsMayAcquire,
@@ -272,6 +275,7 @@ export class Terminal implements GateDevice {
       received: () => this.#received,
       shellCwd: () => this.shell.cwd,
       promptKey: () => `shell ${this.shell.pid} ${this.gate.inputs} ${this.#received}`,
+      beginMs: this.patience.beginMs,
       onPrompt: () => {
         this.shell.begun();
         this.path.forgetExpected();
@@ -316,7 +320,7 @@ export class Terminal implements GateDevice {
   #shellWaits(syscall: unknown): "prompt" | "reading" | "starting" {
     if (this.#options.command !== undefined) return "reading";
     // Its marks come with its first prompt; before, it may be asking its terminal something.
-    const isYoung = performance.now() - this.#shellSince < MARKS_MS;
+    const isYoung = performance.now() - this.#shellSince < this.patience.marksMs;
     if (isYoung && this.blocks.refusal === "starting" && this.shell.family !== "other") return "starting";
     const marksHold = this.blocks.integration === "marks" && this.shell.isItself;
     const mayBePrompt = this.shell.family === "bash" && syscall !== "read" && !this.blocks.mustTellItsEnd;
@@ -384,8 +388,7 @@ export class Terminal implements GateDevice {
     this.blocks.exited(exit);
     this.#clock.close();
     const before = [this.#endAfter, this.shell.inUse].filter((it) => it !== undefined);
-    if (before.length === 0) this.#end(exit);
-    else void Promise.allSettled(before).then(() => this.#end(exit));
+    void (before.length === 0 ? this.#end(exit) : Promise.allSettled(before).then(() => this.#end(exit)));
   }
 
   #end(exit: PtyExit): void {
@@ -395,6 +398,3 @@ export class Terminal implements GateDevice {
     this.#ended.resolve();
   }
 }
-
-/** How long a shell may take to show its first prompt before the kernel's word alone counts. */
-const MARKS_MS = 1_500;

@@ -18,6 +18,7 @@ export type McpHttpDoorOptions = {
   /** Runs one operation on unparsed input. Throws `AppError` for what the caller can act on. */
   readonly call: (name: CallName, input: unknown, context: CallContext) => Promise<unknown>;
   readonly onFault: OnFault;
+  readonly progressMs?: number | undefined;
 };
 
 /** `body` is the parsed body of a POST, undefined otherwise. Resolves when the response is over. */
@@ -46,13 +47,12 @@ export function mcpHttpDoor(options: McpHttpDoorOptions): McpHttpDoor {
 
 type Fetch = ReturnType<typeof createMcpHandler>["fetch"];
 
-function fetchFor({ version, call, onFault }: McpHttpDoorOptions, caller: Caller, ended: AbortSignal): Fetch {
+function fetchFor({ call, ...options }: McpHttpDoorOptions, caller: Caller, ended: AbortSignal): Fetch {
   const handler = createMcpHandler(() =>
     buildMcpServer({
-      version,
+      ...options,
       role: caller.role,
       call: (name, input, context) => call(name, input, { caller, ...context }),
-      onFault,
     }),
   );
   return async (request, given) => {

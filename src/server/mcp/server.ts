@@ -33,6 +33,8 @@ export type McpServerOptions = {
   readonly role: Role;
   readonly call: ToolCall;
   readonly onFault: OnFault;
+  /** Between two words of progress. */
+  readonly progressMs?: number | undefined;
 };
 
 /** Where a client may put what HTTP calls `Idempotency-Key`. */
@@ -67,12 +69,13 @@ export function buildMcpServer(options: McpServerOptions): Server {
 }
 
 async function callTool(
-  { call, onFault }: McpServerOptions,
+  { call, onFault, progressMs = PROGRESS_MS }: McpServerOptions,
   tool: McpTool,
   input: unknown,
   { signal, _meta: meta, notify }: ServerContext["mcpReq"],
 ): Promise<CallToolResult> {
-  using _progress = meta?.progressToken === undefined ? undefined : tellProgress(meta.progressToken, notify);
+  const token = meta?.progressToken;
+  using _progress = token === undefined ? undefined : tellProgress(token, progressMs, notify);
   try {
     parseWith(tool.input, input);
     const asked = { ...operation(tool.operation).toolDefaults, ...(input as object) };
@@ -88,14 +91,16 @@ async function callTool(
 /** A call that waits says so now and then: clients that ask for progress give up on silence, not on time. */
 function tellProgress(
   progressToken: string | number,
+  everyMs: number,
   notify: ServerContext["mcpReq"]["notify"],
 ): { [Symbol.dispose](): void } {
   const startedAt = performance.now();
   const timer = setInterval(() => {
-    const progress = Math.round((performance.now() - startedAt) / 1000);
-    const params = { progressToken, progress, message: `still waiting after ${progress} s` };
+    // It has to grow from word to word.
+    const progress = (performance.now() - startedAt) / 1000;
+    const params = { progressToken, progress, message: `still waiting after ${Math.round(progress)} s` };
     notify({ method: "notifications/progress", params }).catch(() => undefined);
-  }, PROGRESS_MS);
+  }, everyMs);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 

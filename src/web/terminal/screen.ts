@@ -4,6 +4,7 @@
  */
 import { type IMarker, Terminal } from "@xterm/xterm";
 import { type CountedTerminal, limitCounts } from "../../domain/terminal-counts.ts";
+import { type SavingTerminal, keepSavedCursorOnScreen } from "../../domain/terminal-saved-cursor.ts";
 import { openLink, openNamed } from "./link.ts";
 import { silenceQueries } from "./queries.ts";
 import { letTerminalsStyle } from "./styles.ts";
@@ -59,6 +60,7 @@ export class Screen {
     });
     silenceQueries(this.terminal);
     limitCounts(this.terminal as unknown as CountedTerminal);
+    keepSavedCursorOnScreen(this.terminal as unknown as SavingTerminal);
     this.terminal.open(place);
     this.terminal.textarea?.setAttribute("aria-label", "Terminal. Alt+Shift+L leaves it");
     if (onTyped !== undefined) this.terminal.onData(onTyped);

@@ -1,10 +1,10 @@
 /** A real program on a real terminal, for the probe's tests; it and all it started are gone when the test is over. */
 import { type IPty, spawn } from "@lydell/node-pty";
 import { expect, onTestFinished } from "vitest";
+import { throwawayHome } from "../../../../test/support/empty-home.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { descendants, type Look, Probe, type ProbeTarget } from "./probe.ts";
 import { readStat } from "./processes.ts";
-import { NO_HOME } from "../../../../test/support/no-home.ts";
 
 export type ProgramOptions = {
   readonly uid?: number;
@@ -21,7 +21,8 @@ export class ProgramOnPty {
   #lastOutputAt = 0;
 
   constructor(file: string, args: readonly string[], { env = {}, ...user }: ProgramOptions = {}) {
-    const clean = { PATH: process.env["PATH"] ?? "", HOME: NO_HOME, LANG: "C.UTF-8", TERM: "xterm-256color" };
+    const home = throwawayHome();
+    const clean = { PATH: process.env["PATH"] ?? "", HOME: home.path, LANG: "C.UTF-8", TERM: "xterm-256color" };
     this.#pty = spawn(file, [...args], { encoding: null, cols: 80, rows: 24, env: { ...clean, ...env }, ...user });
     const { fd, ptsName } = this.#pty as IPty & { readonly fd: number; readonly ptsName: string };
     this.pid = this.#pty.pid;
@@ -31,7 +32,7 @@ export class ProgramOnPty {
       this.#output += bytes;
       this.#lastOutputAt = performance.now();
     });
-    onTestFinished(() => this.end());
+    onTestFinished(() => this.end().finally(() => home[Symbol.dispose]()));
   }
 
   get output(): string {

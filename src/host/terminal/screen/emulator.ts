@@ -7,6 +7,7 @@ import headless from "@xterm/headless";
 import type { Terminal } from "@xterm/headless";
 import { ModeScanner } from "../../../domain/modes.ts";
 import { type CountedTerminal, limitCounts } from "../../../domain/terminal-counts.ts";
+import { type SavingTerminal, keepSavedCursorOnScreen } from "../../../domain/terminal-saved-cursor.ts";
 import { wholeCharacters } from "../../../lib/whole-characters.ts";
 import { byteTools } from "../byte-tools.ts";
 import { CountLimit } from "./count-limit.ts";
@@ -56,6 +57,7 @@ export class Emulator {
     this.#terminal.unicode.activeVersion = "11";
     this.#inner = new XtermInternals(this.#terminal);
     limitCounts(this.#terminal as unknown as CountedTerminal);
+    keepSavedCursorOnScreen(this.#terminal as unknown as SavingTerminal);
     this.#onReply = onReply;
     this.#terminal.onData((text) => this.#reply(text));
     this.#terminal.onTitleChange((title) => (this.#title = sanitize(title)));

@@ -64,7 +64,7 @@ test("[SCR-43] a thread that doesn't come out of its work is ended, and the next
     const next = screens.create({ cols: 10, rows: 2 });
     next.feed(Buffer.from("again"));
     expect((await next.read()).lines).toEqual(["again", ""]);
-  }, 20_000);
+  });
 });
 
 /** Some kilobytes of it take a second. */

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { spawn } from "@lydell/node-pty";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { throwawayHome } from "../../../../test/support/empty-home.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { temporaryDirectory } from "../../../../test/support/temporary.ts";
 import { ModeScanner } from "../../../domain/modes.ts";
@@ -9,7 +10,6 @@ import { byteTools } from "../byte-tools.ts";
 import { Emulator } from "./emulator.ts";
 import { LazyScreen } from "./lazy-screen.ts";
 import { Screens } from "./screens.ts";
-import { NO_HOME } from "../../../../test/support/no-home.ts";
 
 const SIZE = { cols: 90, rows: 30 };
 let screens: Screens;
@@ -30,7 +30,8 @@ class Program {
   #cursor = 0;
 
   constructor(file: string, args: string[]) {
-    const env = { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", LANG: "C.UTF-8", HOME: NO_HOME };
+    const home = throwawayHome();
+    const env = { PATH: process.env["PATH"] ?? "", TERM: "xterm-256color", LANG: "C.UTF-8", HOME: home.path };
     this.#pty = spawn(file, args, { ...SIZE, encoding: null, env });
     this.#screen = new LazyScreen({
       screens: async () => screens,
@@ -42,9 +43,11 @@ class Program {
     });
     this.#pty.onData((data) => this.#take(data as unknown as Buffer));
     this.ended = new Promise((resolve) => this.#pty.onExit(() => resolve()));
-    onTestFinished(() => {
+    onTestFinished(async () => {
       this.#pty.kill("SIGKILL");
       this.#screen.close();
+      await this.ended;
+      home[Symbol.dispose]();
     });
   }
 

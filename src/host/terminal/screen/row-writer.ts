@@ -21,8 +21,8 @@ export function writeRows(
   let text = "";
   for (let row = range.from; row < range.to; row += 1) {
     const line = buffer.getLine(row)!;
-    const wrapped = row > range.from && line.isWrapped;
-    if (row > range.from) text += wrapped ? wrap(buffer.getLine(row - 1)!, cols) : "\r\n";
+    if (row === range.from) text += line.isWrapped ? wrapFromNothing(cols) : "";
+    else text += line.isWrapped ? wrap(buffer.getLine(row - 1)!, cols) : "\r\n";
     text += writeCells(line, cols);
   }
   return text;
@@ -118,9 +118,16 @@ function secondHalf(line: IBufferLine, col: number): boolean {
  */
 function wrap(line: IBufferLine, cols: number): string {
   const last = line.getCell(cols - 1) as Attributes;
-  const over = "-\r\u001B[X";
-  if (last.getChars() !== "" && last.getWidth() <= 1) return over;
-  if (last.getWidth() === 0 && last.getChars() === "" && secondHalf(line, cols - 1)) return over;
+  if (last.getChars() !== "" && last.getWidth() <= 1) return OVER;
+  if (last.getWidth() === 0 && last.getChars() === "" && secondHalf(line, cols - 1)) return OVER;
   const erase = last.getBgColorMode() === 0 ? "\u001B[X" : `${backgroundPen(last)}\u001B[X\u001B[0m`;
-  return `\u001B[${cols}G-${over}\u001B[A\u001B[${cols}G${erase}\u001B[B\r`;
+  return `\u001B[${cols}G-${OVER}\u001B[A\u001B[${cols}G${erase}\u001B[B\r`;
 }
+
+/** The row that the first one continues is gone: it scrolled out of what is kept. Lines put in above it make it matter. */
+function wrapFromNothing(cols: number): string {
+  return `\u001B[${cols}G-${OVER}\u001B[A\u001B[M`;
+}
+
+/** Behind a full row. */
+const OVER = "-\r\u001B[X";

@@ -63,7 +63,7 @@ function bufferState(buffer: InnerBuffer, { cols, rows }: Terminal): string {
   if (stops.some((col) => col % 8 !== 0) || stops.length !== Math.ceil(cols / 8)) {
     text += `\u001B[3g${stops.map((col) => `\u001B[${col + 1}G\u001BH`).join("")}`;
   }
-  const savedRow = Math.max(0, buffer.savedY - buffer.ybase);
+  const savedRow = buffer.savedY - buffer.ybase;
   // As restoring does: a saved cursor never waits to wrap.
   const savedCol = Math.min(buffer.savedX, cols - 1);
   const set = designation(buffer.savedCharset);
