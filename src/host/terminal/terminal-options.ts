@@ -20,6 +20,8 @@ export type TerminalOptions = {
   readonly emit: (frame: SessionFrame) => void;
   readonly attended: boolean;
   readonly agentsMayAcquire: boolean;
+  /** As a stick's. */
+  readonly overdueMs?: number | undefined;
   /** It is for one command alone: what waits for that is started in the shell's place. */
   readonly command?: CommandForm | undefined;
 };

@@ -40,6 +40,8 @@ export type TerminalServices = {
   readonly environment?: () => Promise<Readonly<Record<string, string>>>;
   /** Default: on. Off only where a test compares bytes. */
   readonly redaction?: "on" | "off";
+  /** As a stick's. Shorter only in tests. */
+  readonly overdueMs?: number | undefined;
 };
 
 /** What opens the terminals of this host. */
@@ -303,6 +305,7 @@ async function startTerminal(
     launcher: launching(start, services.ours, account),
     attended: start.attended ?? false,
     agentsMayAcquire: start.agents_may_acquire ?? true,
+    overdueMs: services.overdueMs,
     command: start.command,
   });
   // Before that it has the directory of whoever starts it, and what it is asked would be wrong.

@@ -65,6 +65,7 @@ export class Terminal implements GateDevice {
       elapsed: bootTimeMs,
       tell: ({ type, payload, by }) => this.frames.event(type, payload, by),
       onAgentLost: () => this.work.lost(),
+      overdueMs: options.overdueMs,
     });
     const isIdle = (): boolean => this.shell.atPrompt && !this.blocks.hasBegun;
     this.work = new AgentWork({ shell: () => this.shell, driven: () => this.stick.agentTimes, isIdle });
@@ -175,8 +176,7 @@ export class Terminal implements GateDevice {
   async look(): Promise<Look | undefined> {
     const probe = await this.#options.probe();
     const { shell } = this;
-    if (!shell.open) return undefined;
-    return probe.look({ fd: shell.fd, shellPid: shell.pid, modes: this.path.modes });
+    return shell.open ? probe.look({ fd: shell.fd, shellPid: shell.pid, modes: this.path.modes }) : undefined;
   }
 
   resize(size: Size, by: Actor): void {
