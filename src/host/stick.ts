@@ -28,6 +28,8 @@ export type StickOptions = {
   readonly tell: (fact: ControlFact) => number;
   /** Before anybody is told: nothing of the agent's may still be on its way. */
   readonly onAgentLost: () => void;
+  /** Default: 10 s. How long an interrupt may meet no safe point before that is told. */
+  readonly overdueMs?: number | undefined;
 };
 
 /** Of the workspace; they are no part of the state. */
@@ -184,7 +186,7 @@ export class Stick {
     this.#overdue = setTimeout(() => {
       const payload = { intent, overdue: true, offer: "STOP_NOW", ...describeControl(this.#state) };
       this.#position = this.#options.tell({ type: "intent", by: { kind: "system", id: "gate" }, payload });
-    }, OVERDUE_MS);
+    }, this.#options.overdueMs ?? OVERDUE_MS);
   }
 }
 

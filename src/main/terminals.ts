@@ -16,6 +16,8 @@ export async function openTerminals(parts: {
   readonly ours: readonly string[];
   /** Off only where a test compares bytes. */
   readonly redaction?: "on" | "off";
+  /** How long an interrupt may meet no safe point; shorter only in tests. */
+  readonly overdueMs?: number | undefined;
   /** Absent: as after a fresh login. */
   readonly environment?: () => Promise<Readonly<Record<string, string>>>;
   readonly patience?: Partial<TerminalPatience> | undefined;
@@ -34,6 +36,7 @@ export async function openTerminals(parts: {
     screens,
     redaction: parts.redaction ?? "on",
     patience: parts.patience,
+    overdueMs: parts.overdueMs,
     ...(parts.environment === undefined ? {} : { environment: parts.environment }),
   });
   // What a host that was killed left there. Not before the first session: then this one is the only one.

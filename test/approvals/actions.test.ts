@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import type { AppError } from "../../src/protocol/errors.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { JudgedHub, POLICY } from "./judged-hub.ts";
@@ -17,7 +18,7 @@ test("[APR-9] what is auto runs without a question", async () => {
   const { output } = await hub.agent.pty.exec_block({
     conversation_id: hub.conversation(),
     command: "echo free",
-    wait_ms: 20_000,
+    wait_ms: WAIT_BUDGET_MS,
   });
 
   expect(output).toBe("free\n");
@@ -28,7 +29,7 @@ test("[APR-9] what is denied is refused with the rule, and nothing runs", async 
   const call = hub.agent.pty.exec_block({
     conversation_id: hub.conversation(),
     command: `rm ${kept}`,
-    wait_ms: 20_000,
+    wait_ms: WAIT_BUDGET_MS,
   });
 
   await expect(call).rejects.toMatchObject({
@@ -41,7 +42,11 @@ test("[APR-9] what is denied is refused with the rule, and nothing runs", async 
 test("[APR-9] a person's own command is not judged", async () => {
   const gone = await hub.write("gone", "");
 
-  await hub.person.pty.exec_block({ conversation_id: hub.conversation(), command: `rm ${gone}`, wait_ms: 20_000 });
+  await hub.person.pty.exec_block({
+    conversation_id: hub.conversation(),
+    command: `rm ${gone}`,
+    wait_ms: WAIT_BUDGET_MS,
+  });
 
   expect(existsSync(gone)).toBe(false);
 });
@@ -97,7 +102,7 @@ test("[APR-15] a call without patience answers approval_pending; the action runs
 
   const { result } = await waiting;
   expect(result).toMatchObject({ outcome: "run", blockId: expect.any(String) as string });
-  await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: WAIT_BUDGET_MS });
   const { blockId: block_id } = result as { blockId: string };
   expect((await hub.agent.pty.read_output({ conversation_id, block_id })).data).toBe("later\n");
 });
@@ -216,7 +221,7 @@ test("[APR-20] another command of the conversation waits behind it, one of anoth
   const elsewhere = await hub.agent.pty.exec_block({
     conversation_id: hub.conversation(),
     command: "echo elsewhere",
-    wait_ms: 20_000,
+    wait_ms: WAIT_BUDGET_MS,
   });
   expect(elsewhere.output).toBe("elsewhere\n");
   await expect(hub.agent.pty.exec_block({ conversation_id, command: "echo hasty" })).rejects.toMatchObject({
@@ -224,7 +229,7 @@ test("[APR-20] another command of the conversation waits behind it, one of anoth
     details: { requestId: approval.requestId, behind: true },
   });
   expect(await codeOf(hub.agent.pty.exec_block({ conversation_id, command: "rm x" }))).toBe("policy_denied");
-  const patient = hub.agent.pty.exec_block({ conversation_id, command: "echo patient", wait_ms: 20_000 });
+  const patient = hub.agent.pty.exec_block({ conversation_id, command: "echo patient", wait_ms: WAIT_BUDGET_MS });
   await hub.person.approval.resolve({ requestId: approval.requestId, status: "rejected" });
   expect(await codeOf(call)).toBe("approval_rejected");
   expect((await patient).output).toBe("patient\n");
@@ -272,7 +277,7 @@ test("[APR-11, APR-12] what was asked about under another policy is not run", as
     `${apart.dataDir}/policy.yaml`,
     `${POLICY}\n  - {id: more, command: date, decision: ask, reason: more}\n`,
   );
-  await eventually(async () => expect(await versionOf()).not.toBe(before), 20_000);
+  await eventually(async () => expect(await versionOf()).not.toBe(before));
   const decided = await apart.approve(approval);
 
   expect(decided.result).toMatchObject({ outcome: "not_run", code: "approval_stale", changed: ["policy"] });
@@ -283,12 +288,12 @@ test("[APR-11, APR-12] what was asked about under another policy is not run", as
 test("[POL-8, APR-9] what an agent types into a shell is asked about; what it types into a program isn't", async () => {
   const conversation_id = hub.conversation();
   await hub.agent.pty.exec_interactive({ conversation_id, command: "cat", wait_ms: 0 });
-  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: WAIT_BUDGET_MS });
   await hub.agent.pty.send({ conversation_id, data: "to cat\r" });
   await hub.agent.pty.ctrl_c({ conversation_id });
-  await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: WAIT_BUDGET_MS });
   await hub.agent.pty.exec_interactive({ conversation_id, command: "bash --norc -i" });
-  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: WAIT_BUDGET_MS });
 
   const typed = hub.agent.pty.send({ conversation_id, data: "\u001B[A", reason: "the last command again" });
 
@@ -303,7 +308,7 @@ test("[POL-8, APR-9] what an agent types into a shell is asked about; what it ty
 test("[APR-18] what is typed can't be edited: nothing else than what was asked is ever typed", async () => {
   const conversation_id = hub.conversation();
   await hub.agent.pty.exec_interactive({ conversation_id, command: "bash --norc -i" });
-  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: WAIT_BUDGET_MS });
   const made = hub.path("typed-not-edited");
   const refusal: unknown = await hub.agent.pty.send({ conversation_id, data: `touch ${made}\r` }).catch((it) => it);
   const { requestId } = (refusal as { details: { requestId: string } }).details;
@@ -318,7 +323,7 @@ test("[APR-18] what is typed can't be edited: nothing else than what was asked i
 
 test("[APR-9] nobody is asked about keys for a shell that is idle: they are refused at once", async () => {
   const conversation_id = hub.conversation();
-  await hub.agent.pty.exec_block({ conversation_id, command: "true", wait_ms: 20_000 });
+  await hub.agent.pty.exec_block({ conversation_id, command: "true", wait_ms: WAIT_BUDGET_MS });
 
   expect(await codeOf(hub.agent.pty.send({ conversation_id, data: "touch x" }))).toBe("shell_idle");
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import type { ApprovalRequest, SidestickClient } from "../../src/client/sidestick.ts";
 import type { Input } from "../../src/protocol/operations.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { clientOf, openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
@@ -113,7 +114,7 @@ export class JudgedHub {
   }> {
     const conversation_id = options.conversation_id ?? this.conversation();
     const known = new Set((await this.person.approval.list()).map((it) => it.requestId));
-    const call = agent.pty.exec_block({ wait_ms: 40_000, ...options, conversation_id, command });
+    const call = agent.pty.exec_block({ wait_ms: WAIT_BUDGET_MS, ...options, conversation_id, command });
     call.catch(() => undefined);
     const approval = await this.#newOne(known);
     return { approval, call, conversation_id };

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { SEED, seeded } from "../crash/seeded.ts";
 import { eventually } from "../support/eventually.ts";
 import { spawnTestHub } from "../support/hub.ts";
@@ -34,7 +35,7 @@ type Asked = { readonly conversation_id: string; readonly done: string; readonly
 
 async function askedFor(house: House, conversation_id: string, done: string): Promise<Asked> {
   const command = `touch ${done}.asked; echo once >> ${done}`;
-  house.agent.pty.exec_block({ conversation_id, command, wait_ms: 40_000 }).catch(() => undefined);
+  house.agent.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS }).catch(() => undefined);
   return eventually(async () => {
     const pending = await house.person.approval.list({ status: "pending" });
     const approval = pending.find((it) => it.payload["command"] === command);
@@ -48,7 +49,7 @@ async function runsOf(house: House, { requestId, conversation_id, done }: Asked,
   const after = await house.person.approval.get({ requestId });
   expect(after.status, `death ${death}`).not.toBe("pending");
   // Whatever was given to the shell has come to its end when the next command has.
-  await house.agent.pty.exec_block({ conversation_id, command: "true", wait_ms: 20_000 });
+  await house.agent.pty.exec_block({ conversation_id, command: "true", wait_ms: WAIT_BUDGET_MS });
   const runs = existsSync(done) ? readFileSync(done, "utf8").split("\n").filter(Boolean).length : 0;
   expect(runs, `death ${death}`).toBeLessThanOrEqual(1);
   if (runs > 0) expect(after.status, `death ${death}`).toBe("approved");
@@ -57,47 +58,40 @@ async function runsOf(house: House, { requestId, conversation_id, done }: Asked,
   return runs;
 }
 
-test(
-  `[APR-13] ${DEATHS} deaths around ${DECISIONS} decisions each (seed ${SEED})`,
-  { timeout: DEATHS * 60_000 },
-  async () => {
-    const random = seeded(SEED);
-    const dataDir = await temporaryDirectory();
-    const place = await temporaryDirectory();
-    endHostAfterTest(dataDir);
-    await writeFile(join(dataDir, "policy.yaml"), POLICY);
-    const seen = { ran: 0, notRun: 0 };
-    let house = await started(dataDir);
-    let withinMs = WITHIN_MS;
+test(`[APR-13] ${DEATHS} deaths around ${DECISIONS} decisions each (seed ${SEED})`, async () => {
+  const random = seeded(SEED);
+  const dataDir = await temporaryDirectory();
+  const place = await temporaryDirectory();
+  endHostAfterTest(dataDir);
+  await writeFile(join(dataDir, "policy.yaml"), POLICY);
+  const seen = { ran: 0, notRun: 0 };
+  let house = await started(dataDir);
+  let withinMs = WITHIN_MS;
 
-    for (let death = 0; death < DEATHS; death += 1) {
-      const { person } = house;
-      const names = Array.from(
-        { length: DECISIONS },
-        (_, at) => [`kills-${at}`, join(place, `${death}-${at}`)] as const,
-      );
-      const all = await Promise.all(names.map(([conversation_id, done]) => askedFor(house, conversation_id, done)));
-      const beganAt = performance.now();
-      const decisions = all.map(async ({ requestId }) => {
-        if (death > 1) await delay(random(withinMs));
-        await person.approval.resolve({ requestId, status: "approved" }).catch(() => undefined);
-      });
-      // The first death comes before the decisions, the second after all that follows from them, the others in between.
-      if (death === 1) await Promise.all(decisions);
-      if (death === 1) withinMs = Math.max(WITHIN_MS, Math.ceil(performance.now() - beganAt));
-      if (death > 1) await delay(random(2 * withinMs));
-      await house.kill();
-      await Promise.all(decisions);
-      house = await started(dataDir);
+  for (let death = 0; death < DEATHS; death += 1) {
+    const { person } = house;
+    const names = Array.from({ length: DECISIONS }, (_, at) => [`kills-${at}`, join(place, `${death}-${at}`)] as const);
+    const all = await Promise.all(names.map(([conversation_id, done]) => askedFor(house, conversation_id, done)));
+    const beganAt = performance.now();
+    const decisions = all.map(async ({ requestId }) => {
+      if (death > 1) await delay(random(withinMs));
+      await person.approval.resolve({ requestId, status: "approved" }).catch(() => undefined);
+    });
+    // The first death comes before the decisions, the second after all that follows from them, the others in between.
+    if (death === 1) await Promise.all(decisions);
+    if (death === 1) withinMs = Math.max(WITHIN_MS, Math.ceil(performance.now() - beganAt));
+    if (death > 1) await delay(random(2 * withinMs));
+    await house.kill();
+    await Promise.all(decisions);
+    house = await started(dataDir);
 
-      for (const asked of all) seen[(await runsOf(house, asked, death)) === 1 ? "ran" : "notRun"] += 1;
-    }
+    for (const asked of all) seen[(await runsOf(house, asked, death)) === 1 ? "ran" : "notRun"] += 1;
+  }
 
-    // Otherwise the deaths came too early or too late to mean anything.
-    expect(seen.ran).toBeGreaterThan(0);
-    expect(seen.notRun).toBeGreaterThan(0);
-  },
-);
+  // Otherwise the deaths came too early or too late to mean anything.
+  expect(seen.ran).toBeGreaterThan(0);
+  expect(seen.notRun).toBeGreaterThan(0);
+});
 
 test("[APR-17] a restart ends what was asked under the control that it takes away; what an agent asked by itself stays", async () => {
   const dataDir = await temporaryDirectory();

@@ -16,7 +16,7 @@ beforeAll(async () => {
   return hub.stop;
 });
 
-test(`[APR-2, APR-13] ${RACES} races of decisions (seed ${SEED})`, { timeout: RACES * 5_000 }, async () => {
+test(`[APR-2, APR-13] ${RACES} races of decisions (seed ${SEED})`, async () => {
   const random = seeded(SEED);
   const people: readonly SidestickClient[] = [hub.person, hub.otherPerson, operatorClient(hub.dataDir)];
   // More than one may ask in a minute.

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { asking, prints } from "../prompts/asking-hub.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
@@ -23,7 +24,7 @@ async function running(command: string): Promise<string> {
 }
 
 const ended = (conversation_id: string) =>
-  hub.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: 20_000 });
+  hub.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: WAIT_BUDGET_MS });
 
 test.each([
   { what: "a line for a program that reads nothing", program: "sleep 600", before: "", after: "\n" },
@@ -42,7 +43,7 @@ test.each([
 
 test("[POL-8] lines that follow each other at once go each to the question that stands then", async () => {
   const conversation_id = await running("cat");
-  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: WAIT_BUDGET_MS });
 
   await hub.agent.pty.send({ conversation_id, data: "one\n" });
   await hub.agent.pty.send({ conversation_id, data: "two\n" });
@@ -81,12 +82,12 @@ test("[POL-8] a shell that is about to become a program is given the time for it
 test("[POL-8] of lines that are sent together none reaches the shell that the first one leads to", async () => {
   const kept = await hub.write("raced", "");
   const conversation_id = await running("head -n 1");
-  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: WAIT_BUDGET_MS });
 
   const lines = ["x\n", ...Array.from({ length: 5 }, () => `rm ${kept}\n`)];
   const sent = await Promise.all(lines.map((data) => codeOf(hub.agent.pty.send({ conversation_id, data }))));
   await ended(conversation_id);
-  await codeOf(hub.agent.pty.exec_block({ conversation_id, command: "true", wait_ms: 5000 }));
+  await codeOf(hub.agent.pty.exec_block({ conversation_id, command: "true", wait_ms: WAIT_BUDGET_MS }));
 
   expect(sent.filter((code) => code === "ok")).toHaveLength(1);
   expect(existsSync(kept)).toBe(true);
@@ -95,7 +96,7 @@ test("[POL-8] of lines that are sent together none reaches the shell that the fi
 test("[POL-8] what is typed for a program whose child is a shell or an editor is typed for that", async () => {
   const home = hub.place;
   const conversation_id = await running(`HOME=${home} GIT_EDITOR='bash -c "cat; true"' git config --global --edit`);
-  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: WAIT_BUDGET_MS });
 
   const typed = hub.agent.pty.send({ conversation_id, data: "x\n" });
 
@@ -115,12 +116,12 @@ test("[PTY-21] a command isn't typed behind what a program left unread", async (
   await ended(conversation_id);
   expect(decided.result).toMatchObject({ outcome: "run" });
 
-  const refused = hub.agent.pty.exec_block({ conversation_id, command: "echo hi", wait_ms: 5000 });
+  const refused = hub.agent.pty.exec_block({ conversation_id, command: "echo hi", wait_ms: WAIT_BUDGET_MS });
 
   await expect(refused).rejects.toMatchObject({ code: "busy" });
   await hub.agent.pty.ctrl_c({ conversation_id });
   await ended(conversation_id);
-  const { output } = await hub.agent.pty.exec_block({ conversation_id, command: "echo hi", wait_ms: 5000 });
+  const { output } = await hub.agent.pty.exec_block({ conversation_id, command: "echo hi", wait_ms: WAIT_BUDGET_MS });
   expect(output).toBe("hi\n");
   expect(existsSync(kept)).toBe(true);
 });

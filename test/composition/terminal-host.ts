@@ -2,7 +2,7 @@
  * The product's host, but its shells start in an empty home: what the start-up files of whoever runs the tests do is
  * none of their business.
  *
- *   node test/composition/terminal-host.ts --data-dir DIR
+ *   node test/composition/terminal-host.ts [--overdue-ms N] --data-dir DIR
  */
 import { program } from "../../bin/program.mjs";
 import type * as Host from "../../src/main/host.ts";
@@ -11,6 +11,8 @@ import { emptyHome } from "../support/empty-home.ts";
 
 const { runHost } = (await import(program("main/host"))) as typeof Host;
 const { openTerminals } = (await import(program("main/terminals"))) as typeof Terminals;
-process.exitCode = await runHost(process.argv.slice(2), {
-  openSession: (parts) => openTerminals({ ...parts, environment: () => emptyHome(parts.directory) }),
+const [, , ...args] = process.argv;
+const overdueMs = args[0] === "--overdue-ms" ? Number(args.splice(0, 2)[1]) : undefined;
+process.exitCode = await runHost(args, {
+  openSession: (parts) => openTerminals({ ...parts, overdueMs, environment: () => emptyHome(parts.directory) }),
 });

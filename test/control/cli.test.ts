@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { userInfo } from "node:os";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { receiptOf } from "../../src/cli/commands/stop.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { tokenOf } from "../support/hub.ts";
 import { type CliResult, runCliHere, startCli } from "../support/run-cli.ts";
@@ -22,6 +23,9 @@ const ME = userInfo().username;
 let made = 0;
 const conversation = (): string => `control-cli-${(made += 1)}`;
 const asAgent = (...args: string[]): Process => startProcess(args, { SIDESTICK_TOKEN: agentToken });
+/** One at a time, and nothing of a person's meanwhile: who calls is in the environment. */
+const agentsCli = (...args: string[]): Promise<CliResult> =>
+  runCliHere([args[0]!, "--data-dir", hub.dataDir, ...args.slice(1)], { env: { SIDESTICK_TOKEN: agentToken } });
 const cli = (...args: string[]): Promise<CliResult> => runCliHere([...args, "--data-dir", hub.dataDir]);
 
 type Driven = { readonly name: string; readonly sessionId: string };
@@ -29,7 +33,11 @@ type Driven = { readonly name: string; readonly sessionId: string };
 /** The agent has run something in a terminal of its own. */
 async function driven(command = "true"): Promise<Driven> {
   const conversation_id = conversation();
-  const { workspace_session_id } = await hub.agent.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+  const { workspace_session_id } = await hub.agent.pty.exec_block({
+    conversation_id,
+    command,
+    wait_ms: WAIT_BUDGET_MS,
+  });
   return { name: conversation_id, sessionId: workspace_session_id };
 }
 
@@ -95,7 +103,12 @@ test("[CTL-38, CTL-32] stop waits for the receipt and says what was killed", asy
   // It says so itself: the shell's word comes before there is anything to kill.
   const started = { conversation_id: name, command: "sh -c 'echo on; sleep 1000'" };
   const { cursor } = await hub.agent.pty.exec_interactive(started);
-  await hub.agent.pty.wait_for({ conversation_id: name, match: "on\n", from_cursor: cursor, timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({
+    conversation_id: name,
+    match: "on\n",
+    from_cursor: cursor,
+    timeout_ms: WAIT_BUDGET_MS,
+  });
 
   const { code, stdout } = await cli("stop", name);
 
@@ -109,7 +122,12 @@ test("[CTL-38] stop waits for its own receipt, not for that of a stop before it"
   const { name, sessionId } = await driven();
   const started = { conversation_id: name, command: "sh -c 'echo on; sleep 1000'" };
   const { cursor } = await hub.agent.pty.exec_interactive(started);
-  await hub.agent.pty.wait_for({ conversation_id: name, match: "on\n", from_cursor: cursor, timeout_ms: 20_000 });
+  await hub.agent.pty.wait_for({
+    conversation_id: name,
+    match: "on\n",
+    from_cursor: cursor,
+    timeout_ms: WAIT_BUDGET_MS,
+  });
 
   const stop = { sessionId, intent: "STOP_NOW" } as const;
   const stops = await Promise.all([
@@ -152,11 +170,16 @@ test("[CTL-38] before interrupt waits it says what was asked, and how to take it
   expect((await waiting.result).code).toBe(0);
 });
 
-test("[CTL-38, CTL-30] an interrupt that comes to no safe point ends after 10 s, offers stop, and can be withdrawn", async () => {
-  const { name } = await driven();
+test("[CTL-38, CTL-30] an interrupt that comes to no safe point in time offers stop, and can be withdrawn", async () => {
+  const impatient = await openTerminalHub({}, undefined, ["--overdue-ms", "50"]);
+  onTestFinished(impatient.stop);
+  const here = (...args: string[]): Promise<CliResult> => runCliHere([...args, "--data-dir", impatient.dataDir]);
+  const name = conversation();
+  const block = { conversation_id: name, command: "true", wait_ms: WAIT_BUDGET_MS };
+  const { workspace_session_id: sessionId } = await impatient.agent.pty.exec_block(block);
 
-  const { code, stdout, stderr } = await cli("interrupt", name);
-  const withdrawn = await cli("interrupt", name, "--withdraw");
+  const { code, stdout, stderr } = await here("interrupt", name);
+  const withdrawn = await here("interrupt", name, "--withdraw");
 
   expect([code, stdout]).toEqual([124, "It will pause; drives: agent agent, by itself: nobody attends\n"]);
   expect(stderr.split("\n").slice(1)).toEqual([
@@ -164,6 +187,8 @@ test("[CTL-38, CTL-30] an interrupt that comes to no safe point ends after 10 s,
     "",
   ]);
   expect(withdrawn).toMatchObject({ code: 0, stdout: "drives: agent agent, by itself: nobody attends\n" });
+  const told = await impatient.person.event.list({ sessionId, types: ["intent"] });
+  expect(told.map((it) => it.payload["offer"])).toEqual([undefined, "STOP_NOW", undefined]);
 });
 
 test("[CTL-38] a grant to an agent without a token stands, with a note; so does a decline where nobody asks", async () => {
@@ -255,13 +280,13 @@ test("[CTL-38, CTL-6] sessions says who drives each; one made with --interactive
 
 test("[CTL-38, CLI-4] a refusal says who drives, and what to do in that very session", async () => {
   const { name } = await driven();
-  const refused = async () => (await asAgent("send", name, "--text", "x").result).stderr;
+  const refused = async () => (await agentsCli("send", name, "--text", "x")).stderr;
   const todo = (whom: string): string =>
     `An agent asks for control: sidestick request ${whom} --reason TEXT; a person takes it: sidestick take ${whom}\n`;
 
   await cli("take", name);
   const persons = await refused();
-  const ran = await asAgent("run", "--conversation", name, "--", "true").result;
+  const ran = await agentsCli("run", "--conversation", name, "--", "true");
   await cli("grant", name, "--agent", "other");
   const others = await refused();
 
@@ -276,7 +301,7 @@ test("[CTL-38, CTL-7] where the workspace wants a grant everywhere, control says
   const { sessionId } = await hub.person.session.create({ kind: "terminal", workspaceId });
 
   const { stdout } = await cli("control", sessionId);
-  const refused = await asAgent("call", "session.input", JSON.stringify({ sessionId, data: "x" })).result;
+  const refused = await agentsCli("call", "session.input", JSON.stringify({ sessionId, data: "x" }));
 
   expect(stdout).toMatch(/^drives +nobody; an agent needs a grant$/m);
   expect(stdout).toMatch(/^interactive +no, but the workspace has agents act only when granted$/m);
@@ -299,7 +324,7 @@ test("[TCL-8, CTL-38] run says that a person stopped the agent, where the shell 
 });
 
 test("[TCL-13] what an agent runs without a name runs in a conversation of its own", async () => {
-  const { code, stdout } = await asAgent("run", "--json", "--", "true").result;
+  const { code, stdout } = await agentsCli("run", "--json", "--", "true");
 
   const { workspace_session_id: sessionId } = JSON.parse(stdout) as { workspace_session_id: string };
   expect(code).toBe(0);

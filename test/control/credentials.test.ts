@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { ControlHub } from "../support/control-hub.ts";
 import { compileCache } from "../support/compile-cache.ts";
 import { addressOf, leaveOpen } from "../support/hub.ts";
@@ -21,7 +22,7 @@ beforeAll(async () => {
 
 async function inside(command: string): Promise<string> {
   const conversation_id = house.conversation();
-  const { output = "" } = await house.agent.pty.exec_block({ conversation_id, command, wait_ms: 40_000 });
+  const { output = "" } = await house.agent.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
   return output;
 }
 
@@ -62,7 +63,7 @@ test("[CTL-39] no file, environment or command line of ours that an agent's shel
   const { sessionId } = await person.session.create({ kind: "terminal", interactive: true });
   const command = `python3 ${SEARCH} ${url} ${dataDir} ${sessionId} ${pids}`;
 
-  const { output = "" } = await agent.pty.exec_block({ conversation_id: "search", command, wait_ms: 40_000 });
+  const { output = "" } = await agent.pty.exec_block({ conversation_id: "search", command, wait_ms: WAIT_BUDGET_MS });
 
   // It looked: at files, at processes, and tried what it could think of.
   const [, files, processes, tried, powers] = /files (\d+) processes (\d+) tried (\d+) powers (\S+)/.exec(output) ?? [];

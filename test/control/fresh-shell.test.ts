@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { startOnTerminal } from "../support/cli-on-terminal.ts";
 import { eventually } from "../support/eventually.ts";
 import { ask, verdict } from "../support/http.ts";
@@ -29,7 +30,7 @@ async function used(...commands: readonly string[]): Promise<Used> {
   onTestFinished(() => rm(place, { recursive: true, force: true }));
   let sessionId = "";
   for (const command of [`cd ${place}`, ...commands]) {
-    const told = await hub.agent.pty.exec_block({ conversation_id: name, command, wait_ms: 20_000 });
+    const told = await hub.agent.pty.exec_block({ conversation_id: name, command, wait_ms: WAIT_BUDGET_MS });
     sessionId = told.workspace_session_id;
   }
   return { name, sessionId, place };

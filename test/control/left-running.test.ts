@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { bootTimeMs } from "../../src/host/terminal/boot-clock.ts";
 import { childrenFinder, isDead, readStat, statsOf } from "../../src/host/terminal/probe/processes.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { ControlHub, type Driven } from "../support/control-hub.ts";
 import { asSibling } from "../support/escapes.ts";
 import { eventually } from "../support/eventually.ts";
@@ -145,7 +146,7 @@ describe("a shell that ends by itself", () => {
     const leave = `setsid -f sh -c 'echo $$ > ${pids}; exec tail -f /dev/null'`;
     const command = `${leave}; until [ -s ${pids} ]; do sleep 0.02; done; exit`;
 
-    await house.agent.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+    await house.agent.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
 
     await eventually(async () => expect(await ended(sessionId)).toBe("closed"));
     await eventually(() => expect(existsSync(`/proc/${readFileSync(pids, "utf8").trim()}`)).toBe(false));

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { type HubProcess, openHubProcess } from "../support/hub.ts";
@@ -21,7 +22,7 @@ async function peopleOf(hub: HubProcess, dataDir: string): Promise<People> {
 
 /** A session of the agent's, in which it has control that it acquired itself. */
 async function begun(agent: SidestickClient, conversation_id: string): Promise<Kept> {
-  const command = { conversation_id, command: "X=1", wait_ms: 20_000 };
+  const command = { conversation_id, command: "X=1", wait_ms: WAIT_BUDGET_MS };
   const { workspace_session_id: sessionId } = await agent.pty.exec_block(command);
   return { conversation_id, sessionId };
 }
@@ -45,7 +46,7 @@ const BEFORE = {
     const { conversation_id } = kept;
     // It says itself that it is there to be killed.
     const { cursor } = await agent.pty.exec_block({ conversation_id, command: `sh -c 'echo on; exec sleep 1000'` });
-    await agent.pty.wait_for({ conversation_id, match: "on\n", from_cursor: cursor, timeout_ms: 20_000 });
+    await agent.pty.wait_for({ conversation_id, match: "on\n", from_cursor: cursor, timeout_ms: WAIT_BUDGET_MS });
     return kept;
   },
   interrupted: async ({ agent, person }: People) => {
@@ -61,7 +62,7 @@ const BEFORE = {
     await person.control.take({ sessionId });
     await agent.control.request({ sessionId, reason: "again" });
     await person.control.release({ sessionId, lease_seconds: 60, note: "yours" });
-    await agent.pty.exec_block({ conversation_id, command: "true", wait_ms: 20_000 });
+    await agent.pty.exec_block({ conversation_id, command: "true", wait_ms: WAIT_BUDGET_MS });
     await person.control.user_intent({ sessionId, intent: "SAFE_INTERRUPT" });
     await agent.control.safe_point({ sessionId, step: "s", sequence: 1 });
     return { ...kept, control: await person.control.get({ sessionId }) };
@@ -104,7 +105,7 @@ describe.each([
     await hub.kill(signal);
     await eventually(() => expect(Date.now()).toBeGreaterThan(leaseEnds + 300));
     ({ agent, person } = await peopleOf(await openHubProcess(dataDir, [], options), dataDir));
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const end of ends.toReversed()) await end();
   });
@@ -128,7 +129,7 @@ describe.each([
   test("[CTL-20] an agent that acquired control by itself has to acquire it again", async () => {
     const { conversation_id, sessionId } = before.acquired;
     const between = await person.control.get({ sessionId });
-    const again = await agent.pty.exec_block({ conversation_id, command: "echo $X", wait_ms: 20_000 });
+    const again = await agent.pty.exec_block({ conversation_id, command: "echo $X", wait_ms: WAIT_BUDGET_MS });
 
     expect(between).toMatchObject({ control_mode: "USER", holder: null, reason: "restart", interactive: false });
     expect(again.output).toBe("1\n");

@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { codeOf, ControlHub } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -40,7 +41,7 @@ test("[CTL-14, CTL-33] User input interrupts agent instantly", async () => {
   const before = await house.control(sessionId);
   await house.agent.pty.exec_interactive({ conversation_id, command: "cat" });
   await house.agent.pty.wait_for({ conversation_id, match: "INPUT" });
-  const waiting = house.agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: 30_000 });
+  const waiting = house.agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: WAIT_BUDGET_MS });
   const viewer = await house.viewer(sessionId, { input: true });
 
   viewer.send({ type: "input", sessionId, data: "mine\r" });
@@ -68,7 +69,11 @@ test("[CTL-14, CTL-33] User input interrupts agent instantly", async () => {
 test("[CTL-28, CTL-29] SAFE_INTERRUPT pauses cleanly", async () => {
   const { conversation_id, sessionId } = await house.granted();
   const { epoch } = await house.control(sessionId);
-  const running = house.agent.pty.exec_block({ conversation_id, command: "read x; echo done-$x", wait_ms: 20_000 });
+  const running = house.agent.pty.exec_block({
+    conversation_id,
+    command: "read x; echo done-$x",
+    wait_ms: WAIT_BUDGET_MS,
+  });
   const asks = await house.agent.pty.wait_for({ conversation_id, match: "INPUT" });
   expect(await running).toMatchObject({ waiting: { kind: "line" } });
 
@@ -117,8 +122,8 @@ test("[CTL-2, CTL-4, CTL-31, CTL-32] STOP_NOW halts automation", async () => {
   await writeFile(file, "followed\n");
   // It says itself that it is there to be killed.
   const command = `tail -f ${file}; touch ${marker}`;
-  const ended = codeOf(house.agent.pty.exec_block({ conversation_id, command, wait_ms: 40_000 }));
-  await house.person.pty.wait_for({ conversation_id, match: "followed\n", from_cursor: 0, timeout_ms: 20_000 });
+  const ended = codeOf(house.agent.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS }));
+  await house.person.pty.wait_for({ conversation_id, match: "followed\n", from_cursor: 0, timeout_ms: WAIT_BUDGET_MS });
 
   const stopped = await house.person.control.user_intent({ sessionId, intent: "STOP_NOW" });
 
@@ -145,7 +150,7 @@ test("[CTL-2, CTL-4, CTL-31, CTL-32] STOP_NOW halts automation", async () => {
   const mine = await house.person.pty.exec_block({
     conversation_id,
     command: `ls ${marker}; echo me`,
-    wait_ms: 20_000,
+    wait_ms: WAIT_BUDGET_MS,
   });
   // A shell that saw its job stand still, before it was killed, tells of its end once more.
   expect(mine.output).toMatch(/No such file[^\n]*\n(\[1\]\+ +Killed +tail [^\n]*\n)?me\n$/);

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { SidestickClient } from "../../src/client/sidestick.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { canMount, spawnOnSmallDisk } from "../support/small-disk.ts";
@@ -12,7 +13,6 @@ function childrenOf(pid: number): string {
 
 test.skipIf(!canMount())(
   "[CTL-31, CTL-33] with a full disk the gate is shut and the processes die at once, the agent's calls end; the receipt comes with room (needs mount namespaces)",
-  { timeout: 90_000 },
   async () => {
     const disk = await spawnOnSmallDisk("terminal-hub");
     onTestFinished(() => disk.end());
@@ -23,7 +23,7 @@ test.skipIf(!canMount())(
     const { workspace_session_id: sessionId } = await agent.pty.exec_block(begun);
     const { pid = 0 } = await operator.pty.status({ conversation_id });
     await eventually(() => expect(childrenOf(pid).split(" ")).toHaveLength(2));
-    const waiting = agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: 40_000 });
+    const waiting = agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: WAIT_BUDGET_MS });
     await disk.fill();
 
     // As long as the disk is full: one that waited for room would wait for ever.

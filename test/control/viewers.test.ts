@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { codeOf, ControlHub } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { tokenOf } from "../support/hub.ts";
@@ -15,7 +16,7 @@ beforeAll(async () => {
   return house.stop;
 });
 
-const run = (conversation_id: string, command: string) => ({ conversation_id, command, wait_ms: 20_000 });
+const run = (conversation_id: string, command: string) => ({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
 
 test("[CTL-18] a viewer that watches changes nothing", async () => {
   const { conversation_id, sessionId } = await house.driven();
@@ -30,7 +31,7 @@ test("[CTL-18] a viewer that watches changes nothing", async () => {
 test("[CTL-6, CTL-18] one that can type revokes an agent that nobody let drive, and its programs run on", async () => {
   const { conversation_id, sessionId } = await house.driven();
   await house.agent.pty.exec_interactive({ conversation_id, command: "cat" });
-  const waiting = house.agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: 20_000 });
+  const waiting = house.agent.pty.wait_for({ conversation_id, match: "never", timeout_ms: WAIT_BUDGET_MS });
 
   await house.viewer(sessionId, { input: true });
 

@@ -29,7 +29,7 @@ function guarding(account: Account): void {
   beforeAll(async () => {
     victim = await Victim.open(account);
     return () => victim[Symbol.asyncDispose]();
-  }, 60_000);
+  });
 
   const environment = (): Record<string, string> => ({
     ...compileCache(account),

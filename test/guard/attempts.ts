@@ -14,7 +14,7 @@ export type Attempt = {
 /** Whether a unix socket answers. */
 const connects = (path: string): string =>
   `python3 -c 'import socket,sys,os
-s = socket.socket(socket.AF_UNIX); s.settimeout(2)
+s = socket.socket(socket.AF_UNIX); s.settimeout(30)
 s.connect(os.path.expandvars(sys.argv[1]).replace("@", "\\0", 1) if sys.argv[1].startswith("@") else os.path.expandvars(sys.argv[1]))' "${path}"`;
 
 const ioctl = (path: string): string =>
@@ -74,7 +74,7 @@ const POWER: readonly Attempt[] = [
   {
     name: "forge frames of a hub",
     script: `python3 -c 'import json, os, socket, struct, sys
-s = socket.socket(socket.AF_UNIX); s.settimeout(3); s.connect(os.environ["DATA"] + "/host/link.sock")
+s = socket.socket(socket.AF_UNIX); s.settimeout(30); s.connect(os.environ["DATA"] + "/host/link.sock")
 hello = json.dumps({"type": "HELLO", "versions": [1], "channel": "control", "hub": "evil"}).encode()
 s.sendall(struct.pack(">I", len(hello)) + struct.pack(">I", 0) + hello)
 sys.exit(0 if s.recv(1) else 1)'`,
@@ -179,7 +179,8 @@ sys.exit(0 if libc.open_by_handle_at(os.open("/", os.O_RDONLY), handle, 0) >= 0 
 const SOCKETS: readonly Attempt[] = [
   {
     name: "run a command in the person's tmux",
-    script: `tmux -S "$TMUX_SOCKET" new-window "touch '$EVIL/tmux'" && sleep 0.3 && test -e "$EVIL/tmux"`,
+    script: `they() { tmux -S "$TMUX_SOCKET" "$@"; }
+they new-window "touch '$EVIL/tmux'; tmux wait-for -S made" && they wait-for made && test -e "$EVIL/tmux"`,
   },
   { name: "reach docker's socket", script: connects("$HOME/.docker/run/docker.sock") },
   { name: "reach a service's socket", script: connects("/run/ssv-$SCENE/docker.sock") },

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { canHaveAccounts, OrdinaryUser } from "./account.ts";
 import { ATTEMPTS, type Attempt } from "./attempts.ts";
 import { Victim } from "./victim.ts";
@@ -13,11 +14,12 @@ async function succeeded(victim: Victim, attempts: readonly Attempt[]): Promise<
     writeFileSync(file(index), [...facts, script].join("\n"), { mode: 0o755 });
   }
   const conversation_id = "hostile";
-  const each = `timeout 20 bash ${file(0).slice(0, -1)}$i </dev/null >/dev/null 2>&1; echo "attempt $i ended $?"`;
+  const each = `timeout 60 bash ${file(0).slice(0, -1)}$i </dev/null >/dev/null 2>&1; echo "attempt $i ended $?"`;
   const command = `for i in $(seq 0 ${attempts.length - 1}); do ${each}; done`;
   const { cursor } = await victim.agent.pty.exec_interactive({ conversation_id, command });
   const last = { match: `attempt ${attempts.length - 1} ended `, from_cursor: cursor };
-  for (;;) if ((await victim.agent.pty.wait_for({ conversation_id, ...last, timeout_ms: 40_000 })).matched) break;
+  for (;;)
+    if ((await victim.agent.pty.wait_for({ conversation_id, ...last, timeout_ms: WAIT_BUDGET_MS })).matched) break;
   const { data } = await victim.agent.pty.read_output({ conversation_id, from_cursor: cursor });
   const ends = [...data.matchAll(/attempt (\d+) ended (\d+)/g)];
   expect(ends).toHaveLength(attempts.length);
@@ -28,11 +30,9 @@ async function succeeded(victim: Victim, attempts: readonly Attempt[]): Promise<
 }
 
 const ordinary = ATTEMPTS.filter((it) => it.only === undefined);
-const patience = { timeout: 120_000 };
 
 test.runIf(process.getuid?.() === 0)(
   "[GRD-6, GRD-7, GRD-8, GRD-9, GRD-14] no attempt out of root's guard succeeds (needs root)",
-  patience,
   async () => {
     await using victim = await Victim.open({ uid: 0, gid: 0 });
 
@@ -44,7 +44,6 @@ test.runIf(process.getuid?.() === 0)(
 
 test.runIf(canHaveAccounts)(
   "[GRD-6, GRD-7, GRD-8, GRD-9, GRD-10, GRD-15] no attempt out of a user's guard succeeds (needs root and an open checkout)",
-  patience,
   async () => {
     using user = new OrdinaryUser();
     await using victim = await Victim.open(user.account);
@@ -57,7 +56,6 @@ test.runIf(canHaveAccounts)(
 
 test.runIf(canHaveAccounts)(
   "[GRD-3, GRD-4] what an open session can do is what the guide says (needs root and an open checkout)",
-  patience,
   async () => {
     using user = new OrdinaryUser();
     await using victim = await Victim.open(user.account);

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type AppError, SidestickClient } from "../../src/client/sidestick.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { type GuardedHub, openGuardedHub } from "../support/guarded-hub.ts";
 import { canBeOrdinary, ordinaryUser } from "../support/ordinary-user.ts";
-
-const WAIT_MS = 20_000;
 
 describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that others may enter)", () => {
   let hub: GuardedHub;
@@ -22,7 +21,7 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
   });
 
   const run = (conversation_id: string, command: string, by = agent) =>
-    by.pty.exec_block({ conversation_id, command, wait_ms: WAIT_MS });
+    by.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
 
   /** A guarded terminal of the agent's, in a directory of its own. */
   async function guarded(): Promise<{ conversation_id: string; sessionId: string; cwd: string }> {
@@ -123,7 +122,7 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
     const requestId = await asked(run(conversation_id, "sudo id"));
     const { eventCursor: after } = await agent.snapshot.get();
 
-    const decided = agent.event.list({ after, types: ["approval_decision"], waitMs: WAIT_MS });
+    const decided = agent.event.list({ after, types: ["approval_decision"], waitMs: WAIT_BUDGET_MS });
     const resolved = approve(requestId);
     const [event] = await decided;
     const { workspace_session_id } = await run(conversation_id, "true");
@@ -134,7 +133,7 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
 
   test("[GRD-22, HTP-9] the same request under the same key runs once it is approved", async () => {
     const { conversation_id } = await guarded();
-    const request = { conversation_id, command: "sudo --version", wait_ms: WAIT_MS };
+    const request = { conversation_id, command: "sudo --version", wait_ms: WAIT_BUDGET_MS };
     const key = { idempotencyKey: "again" };
     const requestId = await asked(agent.pty.exec_block(request, key));
     await approve(requestId);
@@ -235,7 +234,7 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
 test.runIf(process.getuid?.() === 0)("[GRD-15] where the host is root nothing is refused (needs root)", async () => {
   const hub = await openGuardedHub();
   onTestFinished(hub.end);
-  const run = { conversation_id: "root", command: "sudo --version", wait_ms: WAIT_MS };
+  const run = { conversation_id: "root", command: "sudo --version", wait_ms: WAIT_BUDGET_MS };
 
   const { exit_code, workspace_session_id: sessionId } = await hub.agent.pty.exec_block(run);
 

@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { openGuardedHub, type GuardedHub } from "../support/guarded-hub.ts";
 import { UNJUDGED } from "../support/policy.ts";
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
   file = join(directory, "mine.yaml");
   await writeFile(file, UNJUDGED, { mode: 0o600 });
   hub = await openGuardedHub({ args: ["--policy", file] });
-}, 60_000);
+});
 
 afterAll(async () => {
   await hub.end();
@@ -23,7 +24,7 @@ afterAll(async () => {
 });
 
 async function output(command: string): Promise<string> {
-  const block = await hub.agent.pty.exec_block({ conversation_id: "c", command, wait_ms: 20_000 });
+  const block = await hub.agent.pty.exec_block({ conversation_id: "c", command, wait_ms: WAIT_BUDGET_MS });
   return block.output ?? "";
 }
 

@@ -1,5 +1,6 @@
 /** Programs that people and agents use every day, inside. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { canHaveAccounts, OrdinaryUser } from "./account.ts";
 import { Victim } from "./victim.ts";
 
@@ -67,14 +68,14 @@ describe.each([
     if (!can) return;
     if (account === undefined) user = new OrdinaryUser();
     victim = await Victim.open(account?.() ?? user!.account);
-  }, 60_000);
+  });
   afterAll(async () => {
     await victim?.[Symbol.asyncDispose]();
     user?.[Symbol.dispose]();
   });
 
   test.runIf(can).each(PROGRAMS)("[GRD-16, GRD-17] $name works (needs root)", async ({ name, command, output }) => {
-    const ran = await victim.agent.pty.exec_block({ conversation_id: name, command, wait_ms: 20_000 });
+    const ran = await victim.agent.pty.exec_block({ conversation_id: name, command, wait_ms: WAIT_BUDGET_MS });
 
     expect(ran.output?.replaceAll("\r", "").trim()).toEqual(
       typeof output === "string" ? expect.stringContaining(output) : expect.stringMatching(output),

@@ -175,5 +175,4 @@ test.runIf(canHaveAccounts)(
     await person.session.close({ sessionId });
     await eventually(async () => expect((await person.session.get({ sessionId })).status).toBe("closed"));
   },
-  120_000,
 );

@@ -1,5 +1,6 @@
 /** Sessions that run as another account. */
 import { beforeAll, expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { canHaveAccounts, OrdinaryUser } from "./account.ts";
 import { Victim } from "./victim.ts";
@@ -17,7 +18,7 @@ beforeAll(async () => {
   if (!canHaveAccounts) return undefined;
   victim = await Victim.open({ uid: 0, gid: 0 });
   return () => victim[Symbol.asyncDispose]();
-}, 60_000);
+});
 
 test.runIf(canHaveAccounts)(
   "[GRD-5] a person's session of containment user runs as that account, as after its login (needs root and an open checkout)",
@@ -25,7 +26,8 @@ test.runIf(canHaveAccounts)(
     const conversation_id = "login";
     const terms = { kind: "terminal", containment: "user", user: user.name, conversationId: conversation_id } as const;
     const { sessionId } = await victim.person.session.create(terms);
-    const run = (command: string) => victim.person.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+    const run = (command: string) =>
+      victim.person.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
 
     const who = await run("id -un; id -u; echo $USER; pwd; touch /etc/x; sh -c 'exit 7'");
 
@@ -43,7 +45,8 @@ test.runIf(canHaveAccounts)(
     const conversation_id = "directory";
     const terms = { kind: "terminal", containment: "user", user: user.name, conversationId: conversation_id } as const;
     const { sessionId } = await victim.person.session.create(terms);
-    const run = (command: string) => victim.person.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+    const run = (command: string) =>
+      victim.person.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
 
     const moved = await run(
       `stat -c '%u %a' "$__ss/.." "$__ss"; ls -A "$__ss" | grep environment; mv "$__ss" "$__ss.moved"`,
@@ -77,7 +80,7 @@ test.runIf(canHaveAccounts)(
     ];
     const command = tries.map((it) => `${it} 2>/dev/null && echo '${it}'`).join("; ");
 
-    const { output } = await victim.person.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+    const { output } = await victim.person.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
 
     expect(output?.trim()).toBe(tries[0]);
   },

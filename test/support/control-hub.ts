@@ -5,6 +5,7 @@ import type { EventType } from "../../src/domain/event.ts";
 import type { Patience } from "../../src/main/hub.ts";
 import { AppError } from "../../src/protocol/errors.ts";
 import type { WorkspaceEvent } from "../../src/protocol/events.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "./eventually.ts";
 import { tokenOf } from "./hub.ts";
 import { clientOf, openTerminalHub, type TerminalHub } from "./terminal-hub.ts";
@@ -62,7 +63,7 @@ export class ControlHub {
     if (options.workspaceId !== undefined) {
       await this.agent.session.create({ kind: "terminal", conversationId: conversation_id, ...options });
     }
-    const command = { conversation_id, command: "true", wait_ms: 20_000 };
+    const command = { conversation_id, command: "true", wait_ms: WAIT_BUDGET_MS };
     const { workspace_session_id: sessionId } = await this.agent.pty.exec_block(command);
     return { conversation_id, sessionId };
   }

@@ -29,12 +29,15 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
 const ROOM = { highWaterMark: 2 ** 26 };
 
 /** In this process, for what needs no process of its own: starting one takes half a second. */
-export async function runCliHere(args: readonly string[], { stdin }: CliOptions = {}): Promise<CliResult> {
+export async function runCliHere(args: readonly string[], { stdin, env = {} }: CliOptions = {}): Promise<CliResult> {
   const [stdout, stderr] = [new PassThrough(ROOM), new PassThrough(ROOM)];
   const source = stdin === undefined ? undefined : Readable.from([Buffer.from(stdin)]);
   for (const name of ["SIDESTICK_TOKEN", "SIDESTICK_URL", "SIDESTICK_DATA_DIR", "SIDESTICK_CONFIG"])
     delete process.env[name];
-  const code = await run(args, new Terminal(stdout, stderr, () => source));
+  Object.assign(process.env, env);
+  const code = await run(args, new Terminal(stdout, stderr, () => source)).finally(() => {
+    for (const name of Object.keys(env)) delete process.env[name];
+  });
   stdout.end();
   stderr.end();
   return { code, stdout: await text(stdout), stderr: await text(stderr) };

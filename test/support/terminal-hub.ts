@@ -36,6 +36,7 @@ export async function startTerminalHub(policy?: HubPolicy): Promise<TerminalHub>
 export async function openTerminalHub(
   patience: Patience = {},
   policy?: HubPolicy,
+  hostArguments: readonly string[] = [],
 ): Promise<TerminalHub & { readonly stop: () => Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
   await setPolicy(dataDir, policy);
@@ -44,7 +45,7 @@ export async function openTerminalHub(
     XDG_STATE_HOME: dataDir,
   });
   const connect: Drivers = async (parts) => {
-    const { driver, close } = await connectLocalHost({ ...parts, program: TERMINAL_HOST });
+    const { driver, close } = await connectLocalHost({ ...parts, program: [...TERMINAL_HOST, ...hostArguments] });
     return { drivers: [driver], close };
   };
   const hub = await startHub(settings, isElsewhere() ? [] : connect, patience);

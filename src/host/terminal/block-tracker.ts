@@ -74,6 +74,11 @@ export class BlockTracker {
     return this.#blocks.integration === "marks" && this.#blocks.hasBegun;
   }
 
+  /** By its own word it runs no command, so that it would say when it begins one or shows another prompt. */
+  get mustTellPrompt(): boolean {
+    return this.#blocks.integration === "marks" && !this.#blocks.hasBegun;
+  }
+
   get run(): BlockRun | undefined {
     return this.#blocks.run;
   }

@@ -243,6 +243,11 @@ export class ShellProcess {
     }
   }
 
+  /** At its prompt it answers an interrupt by telling of a new one; fish draws the old one again. */
+  get tellsInterrupts(): boolean {
+    return this.family !== "fish" && this.isItself;
+  }
+
   /** By a debugger, which could make it say anything. */
   get isTraced(): boolean {
     return tracerOf(this.pid) !== 0;

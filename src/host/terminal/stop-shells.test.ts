@@ -94,6 +94,18 @@ describe.each(SHELLS)("%s", (shell) => {
     expect(live.files).toEqual([]);
   });
 
+  test("[STP-6, STP-22] a line that the shell is just reading is gone", async () => {
+    const live = await LiveTerminal.open(shell);
+    for (let round = 0; round < 10; round += 1) {
+      live.type("touch evil; ".repeat(20));
+
+      await live.stop();
+      await live.answers();
+    }
+
+    expect(live.files).toEqual([]);
+  });
+
   test("[STP-13] the cursor stays where the killed program left it: no other screen is left that wasn't there", async () => {
     const live = await LiveTerminal.open(shell);
     live.type("sleep 1000\r");

@@ -46,6 +46,7 @@ class Stop {
   readonly #sweeps: Sweep[] = [];
   /** What the shell had given its process to. */
   readonly #became: StoppedProcess[] = [];
+  #isInterrupted = false;
 
   constructor(terminal: Terminal, order: StopOrder) {
     this.#terminal = terminal;
@@ -91,7 +92,8 @@ class Stop {
     shell.signal("SIGSTOP");
     shell.flushInput();
     const { chooses, isShells } = this.#choice(atPrompt);
-    if (isShells && obeys && !idle) {
+    this.#isInterrupted = isShells && obeys && !idle;
+    if (this.#isInterrupted) {
       shell.signal("SIGINT");
       blocks.touch(CTRL_C, { isLineRead: false });
     }
@@ -174,11 +176,20 @@ class Stop {
   async #comesToPrompt(sweep: Sweep): Promise<boolean> {
     const shell = this.#shell;
     const { blocks } = this.#terminal;
-    const before = { waits: reserve.during(() => shell.waits), ends: blocks.endsTold };
+    const { endsTold, mustTellPrompt } = blocks;
+    const mustTell = this.#isInterrupted && mustTellPrompt && shell.tellsInterrupts;
+    let last = { waits: reserve.during(() => shell.waits), at: performance.now() };
     shell.signal("SIGCONT");
     for (const end = performance.now() + PROMPT_MS; performance.now() < end; await delay(LOOK_MS)) {
-      if (shell.gone || (await this.#goesOn(sweep, before.ends))) return false;
-      if (this.#isAtPrompt(before.waits) && this.#isAlone(sweep)) return true;
+      if (shell.gone || (await this.#goesOn(sweep, endsTold))) return false;
+      if (!this.#waitsAnew(last.waits)) continue;
+      if (!mustTell || blocks.endsTold > endsTold) {
+        if (this.#isAtPrompt() && this.#isAlone(sweep)) return true;
+      } else if (performance.now() - last.at > AGAIN_MS) {
+        // bash may note an interrupt that meets it between two keys, and wait on with the agent's line in its editor.
+        last = { waits: reserve.during(() => shell.waits), at: performance.now() };
+        shell.signal("SIGINT");
+      }
     }
     return false;
   }
@@ -205,12 +216,15 @@ class Stop {
     return false;
   }
 
-  /** It has waited anew since it went on, at a prompt by its own word where it gives one. */
-  #isAtPrompt(waitsBefore: number | undefined): boolean {
-    const { blocks } = this.#terminal;
+  #waitsAnew(waitsBefore: number | undefined): boolean {
     const shell = this.#shell;
+    return reserve.during(() => shell.atPrompt && (shell.waits ?? -1) !== waitsBefore);
+  }
+
+  /** It waits, by its own word at a prompt where it gives one. */
+  #isAtPrompt(): boolean {
+    const { blocks } = this.#terminal;
     return reserve.during(() => {
-      if (!shell.atPrompt || (shell.waits ?? -1) === waitsBefore) return false;
       blocks.confirm();
       return blocks.integration !== "marks" || blocks.refusal === undefined;
     });
@@ -247,5 +261,7 @@ const SWEEP_MS = 3_000;
 const OUTPUT_MS = 50;
 const LOOK_MS = 2;
 const PROMPT_MS = 150;
+/** Longer than a prompt takes that is on its way, short enough for several tries. */
+const AGAIN_MS = 20;
 const DYING_MS = 500;
 const RESPAWN_MS = 2_000;

@@ -23,6 +23,8 @@ export type TerminalOptions = {
   readonly agentsMayAcquire: boolean;
   /** Default: the usual. */
   readonly patience?: Partial<TerminalPatience> | undefined;
+  /** As a stick's. */
+  readonly overdueMs?: number | undefined;
   /** It is for one command alone: what waits for that is started in the shell's place. */
   readonly command?: CommandForm | undefined;
 };

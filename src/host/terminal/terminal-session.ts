@@ -42,6 +42,8 @@ export type TerminalServices = {
   /** Default: on. Off only where a test compares bytes. */
   readonly redaction?: "on" | "off";
   readonly patience?: Partial<TerminalPatience> | undefined;
+  /** As a stick's. Shorter only in tests. */
+  readonly overdueMs?: number | undefined;
 };
 
 /** What opens the terminals of this host. */
@@ -305,6 +307,7 @@ async function startTerminal(
     launcher: launching(start, services.ours, account),
     attended: start.attended ?? false,
     agentsMayAcquire: start.agents_may_acquire ?? true,
+    overdueMs: services.overdueMs,
     command: start.command,
     patience: services.patience,
   });

@@ -68,6 +68,7 @@ export class Terminal implements GateDevice {
       elapsed: bootTimeMs,
       tell: ({ type, payload, by }) => this.frames.event(type, payload, by),
       onAgentLost: () => this.work.lost(),
+      overdueMs: options.overdueMs,
     });
     const isIdle = (): boolean => this.shell.atPrompt && !this.blocks.hasBegun;
     this.work = new AgentWork({ shell: () => this.shell, driven: () => this.stick.agentTimes, isIdle });
@@ -178,8 +179,7 @@ export class Terminal implements GateDevice {
   async look(): Promise<Look | undefined> {
     const probe = await this.#options.probe();
     const { shell } = this;
-    if (!shell.open) return undefined;
-    return probe.look({ fd: shell.fd, shellPid: shell.pid, modes: this.path.modes });
+    return shell.open ? probe.look({ fd: shell.fd, shellPid: shell.pid, modes: this.path.modes }) : undefined;
   }
 
   resize(size: Size, by: Actor): void {
@@ -314,8 +314,7 @@ export class Terminal implements GateDevice {
   /**
    * A shell may read keys inside a command (`read -n`, `read -k`, `vared`), which looks like its prompt. The marks of
    * fish, zsh and dash can't get lost but with the shell itself. Those of bash can, by a person's command or by one of
-   * ours that was cut off, for at its end ours puts them back; it waits for its prompt in `pselect6`, for `read -n`
-   * in `read`.
+   * ours that was cut off, for at its end ours puts them back; it waits for its prompt in `pselect6`, for `read -n` in `read`.
    */
   #shellWaits(syscall: unknown): "prompt" | "reading" | "starting" {
     if (this.#options.command !== undefined) return "reading";
@@ -323,6 +322,7 @@ export class Terminal implements GateDevice {
     const isYoung = performance.now() - this.#shellSince < this.patience.marksMs;
     if (isYoung && this.blocks.refusal === "starting" && this.shell.family !== "other") return "starting";
     const marksHold = this.blocks.integration === "marks" && this.shell.isItself;
+    if (this.#stops > 0 && this.blocks.mustTellPrompt && this.shell.tellsInterrupts) return "starting";
     const mayBePrompt = this.shell.family === "bash" && syscall !== "read" && !this.blocks.mustTellItsEnd;
     if (marksHold && !mayBePrompt && this.blocks.mode !== "idle") return "reading";
     this.blocks.kernelPrompt();
