@@ -3,9 +3,10 @@
  *
  *   node test/composition/host.ts --data-dir DIR
  */
-import { runHost } from "../../src/main/host.ts";
-import { plainSessions } from "../support/plain-session.ts";
+import "./built.ts";
 
+const { runHost } = await import("../../src/main/host.ts");
+const { plainSessions } = await import("../support/plain-session.ts");
 const { PLAIN_COMMAND = "cat", PLAIN_SPOOL } = process.env;
 const [memoryBytes = 0, fileBytes = 0] = (PLAIN_SPOOL ?? "").split(",").map(Number);
 

@@ -177,18 +177,3 @@ test("[RML-14] sessions of a host that died are closed as `host_lost` with what 
   expect(away.status).toBe("active");
   expect((await stage.rawOutput("c5", block_id)).toString()).toContain("before-the-end");
 }, 90_000);
-
-test("[RML-7] a connection that died silently is found, and made again", async () => {
-  await stage.terminal("c6");
-
-  stage.way.freeze();
-  await seen(stage.person, FAR, false);
-  stage.way.cut();
-  stage.way.heal();
-  await seen(stage.person, FAR, true);
-
-  const again = { conversation_id: "c6", command: "echo still-here", wait_ms: 20_000 };
-  await eventually(async () =>
-    expect(await stage.agent.pty.exec_block(again)).toMatchObject({ output: "still-here\n" }),
-  );
-}, 90_000);
