@@ -55,22 +55,7 @@ function living(file: string): readonly number[] {
   });
 }
 
-test("[RMC-11] one that nobody asks about any more is killed with all that it started, and says why", async () => {
-  const { agent } = hub;
-  const at = await project();
-  const file = join(await temporaryDirectory(), "family");
-  const start = { ...at, command: family(file), lifetime_seconds: LIFE_SECONDS, until: "ready" };
-
-  const { session_id } = await agent.command.start(start);
-  const before = born(file);
-  await eventually(() => expect(living(file)).toEqual([]));
-  const end = await agent.command.wait({ ...at, session_id });
-
-  expect(before).toHaveLength(3);
-  expect(end).toMatchObject({ final: true, reason: "timeout" });
-});
-
-test("[RMC-6, RMC-11] so it is while the hub is dead; the next hub tells how it ended", async () => {
+test("[RMC-6, RMC-11] one whose hub is dead is killed in time with all that it started; the next hub tells how it ended", async () => {
   const dataDir = await temporaryDirectory();
   endHostAfterTest(dataDir);
   const args = ["--port", "0", "--interactive-cmd-timeout-seconds", String(LIFE_SECONDS)];

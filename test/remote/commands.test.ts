@@ -24,13 +24,11 @@ rules:
 let stage: FarStage;
 let projects = 0;
 
-function onStage(policy?: string): void {
-  beforeAll(async () => {
-    stage = await FarStage.open(policy);
-    return stage.stop;
-  });
-  beforeEach(() => stage.mend());
-}
+beforeAll(async () => {
+  stage = await FarStage.open(ASKS);
+  return stage.stop;
+});
+beforeEach(() => stage.mend());
 
 /** One of its own there: a project has one interactive command at a time. */
 async function project(): Promise<{ readonly project_id: string }> {
@@ -47,8 +45,6 @@ const LINES = Array.from({ length: 60 }, (_, index) => `line-${index + 1}\n`).jo
 const TELLING = "for i in $(seq 60); do echo line-$i; sleep 0.005; done";
 
 describe("a command", () => {
-  onStage();
-
   test("[RMC-18, RMC-5] a command that is talked to runs on while the link is cut, and is answered afterwards", async () => {
     const at = await project();
     const { agent, person, way } = stage;
@@ -138,8 +134,6 @@ async function pending(
 }
 
 describe("what a person is asked about", () => {
-  onStage(ASKS);
-
   test("[RMC-18, RMC-9, RML-9] what a person is asked about waits while the link is cut, and runs when they approve it", async () => {
     const at = await project();
     const { agent, person, way } = stage;
