@@ -141,7 +141,8 @@ export class HostConnection {
   #receive(header: unknown, body: Uint8Array, bytes: number): void {
     const { success, data: message } = HostMessage.safeParse(header);
     // A newer host may say things that we don't know; frames are numbered, so a missing one is noticed.
-    if (!success && this.#greeted) return this.#listener.complaint("the host said something that this hub does not know");
+    if (!success && this.#greeted)
+      return this.#listener.complaint("the host said something that this hub does not know");
     if (!success) return this.close(new Error("the host greeted with something that this hub does not know"));
     switch (message.type) {
       case "WELCOME":
