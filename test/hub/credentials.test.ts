@@ -54,7 +54,7 @@ test("[SEC-1] nothing that a request says about itself changes who it is", async
   expect(verdict(forged)).toBe("400 invalid_request");
 });
 
-test("[SEC-4, SEC-8] live secrets stand in no file of the data directory, no list, no event and no process argument", async () => {
+test("[SEC-4, SEC-8] live secrets stand in no file of the data directory, no list, no event and no process argument (needs ps)", async () => {
   const cookie = cookieOf(await login(hub)).split("=")[1] ?? "";
   const link = hub.loginLink();
   const ticket = await ask(hub.url, { method: "POST", path: "/stream/tickets", token: hub.operatorToken });
@@ -248,7 +248,7 @@ test("[SEC-15] the operator's socket is private and serves its owner without a t
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "[SEC-15] another user is not served even where the file lets them in (skipped unless root: needs a second uid)",
+  "[SEC-15] another user is not served even where the file lets them in (needs perl and root: a second uid)",
   async () => {
     const hub = await startTestHub();
     const path = join(hub.dataDir, "hub.sock");

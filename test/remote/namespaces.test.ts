@@ -93,7 +93,7 @@ async function startTls(directory: string): Promise<void> {
 }
 
 test.skipIf(!possible)(
-  `[RML-7, RML-10, RML-11] ${PULLS} pulled, broken and delayed cables between a hub and two hosts: every byte, command and line once, none late (seed ${SEED}) (needs network namespaces)`,
+  `[RML-7, RML-10, RML-11] ${PULLS} pulled, broken and delayed cables between a hub and two hosts: every byte, command and line once, none late (seed ${SEED}) (needs ip, openssl and network namespaces)`,
   async () => {
     const random = seeded(SEED);
     const directory = await temporaryDirectory();
