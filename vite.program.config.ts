@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { defineConfig, type Plugin } from "vite";
 
 /** The command line; the others are for hubs and hosts that tests compose. */
-const ENTRIES = ["cli/main", "main/up", "main/host", "main/host-join", "main/terminals"];
+const ENTRIES = ["cli/main", "main/up", "main/host", "main/host-join", "main/terminals", "protocol/errors"];
 const source = (path: string): string => join(import.meta.dirname, "src", path);
 
 /** The program in few files, to start quickly (`bin/program.mjs`). Threads, scripts and pages are read from `src`. */

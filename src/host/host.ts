@@ -14,7 +14,7 @@ import { FrameSender } from "./link/frame-sender.ts";
 import type { HubConnection } from "./link/hub-connection.ts";
 import { isBelow, isElsewhere } from "./link/ancestry.ts";
 import { takeInstanceLock } from "./link/instance-lock.ts";
-import { type AfterHello, HubSeat, type WayToHub } from "./link/hub-seat.ts";
+import { type AfterHello, HubSeat, type HubSeatOptions, type WayToHub } from "./link/hub-seat.ts";
 import { RequestParts } from "./link/request-parts.ts";
 import { orphans } from "./orphans.ts";
 import type { SpoolLimits } from "./spool.ts";
@@ -29,6 +29,7 @@ export type HostOptions = {
   /** How long it stays without a session and without a hub; infinite: for ever. */
   readonly idleMs?: number | undefined;
   readonly spoolLimits?: SpoolLimits | undefined;
+  readonly deadAfterMs?: HubSeatOptions["deadAfterMs"];
   readonly guard?: GuardAbility | undefined;
   /** Told to hubs elsewhere. */
   readonly facts?: HostFacts | undefined;
@@ -47,14 +48,7 @@ export class Host {
   readonly #sessions = new Map<string, CarriedSession>();
   readonly #parts = new WeakMap<HubConnection, RequestParts>();
   readonly #ended = Promise.withResolvers<void>();
-  readonly #seat = new HubSeat({
-    welcome: () => this.#introduction(),
-    listener: {
-      came: (data) => this.#hubCame(data),
-      left: () => this.#hubLeft(),
-      message: (message, body, from) => this.#receive(message, body, from),
-    },
-  });
+  readonly #seat: HubSeat;
   #closeWay!: () => Promise<void>;
   #unlock!: () => void;
   #sender: FrameSender | undefined;
@@ -80,6 +74,15 @@ export class Host {
 
   private constructor(options: HostOptions) {
     this.#options = options;
+    this.#seat = new HubSeat({
+      welcome: () => this.#introduction(),
+      listener: {
+        came: (data) => this.#hubCame(data),
+        left: () => this.#hubLeft(),
+        message: (message, body, from) => this.#receive(message, body, from),
+      },
+      deadAfterMs: options.deadAfterMs,
+    });
   }
 
   /** Resolves when the host is over and holds nothing any more. */

@@ -38,7 +38,8 @@ Options of \`sidestick host\` alone:
   --data-dir DIR      the hub's data directory
   --idle-seconds N    ends after this long without a session and without a hub (default 60)
   --hide DIR          what else a guard hides of Sidestick's own`;
-const ALIVE_WITHIN_MS = 2_000;
+/** As long as a hub waits for it: whoever holds the lock may be starting, on a machine however busy. */
+const ALIVE_WITHIN_MS = 30_000;
 
 /** Resolves with the exit code when the host has ended. */
 export async function runHost(argv: readonly string[], composition = PRODUCT): Promise<number> {
@@ -67,12 +68,14 @@ async function serve({ dataDir, ours, idleMs }: HostSettings, composition: HostC
   const path = join(dataDir, "host", "link.sock");
   const way = async ({ logger }: HostParts) => listenForHubs({ path, peerOf: await openPeerReader(), logger });
   const local = { dataDir, hostId: LOCAL_HOST_ID, ours, way, idleMs, started: () => undefined };
-  return (await serveHost(local, composition)) ? 0 : alreadyRunning(join(dataDir, "host"));
+  return (await serveHost(local, composition)) ? 0 : alreadyRunning(join(dataDir, "host"), composition);
 }
 
-/** Whoever holds the lock may still be starting. */
-async function alreadyRunning(directory: string): Promise<number> {
-  for (const started = performance.now(); performance.now() - started < ALIVE_WITHIN_MS; await sleep(50)) {
+async function alreadyRunning(
+  directory: string,
+  { aliveWithinMs = ALIVE_WITHIN_MS }: HostComposition,
+): Promise<number> {
+  for (const started = performance.now(); performance.now() - started < aliveWithinMs; await sleep(50)) {
     if (!(await isAlive(join(directory, "link.sock")))) continue;
     console.log(`A host already runs there (pid ${readFileSync(join(directory, "lock"), "utf8").trim()}).`);
     return 0;

@@ -21,6 +21,10 @@ export type HostParts = {
 export type HostComposition = {
   readonly openSession: (parts: HostParts) => Promise<OpenSession>;
   readonly spoolLimits?: SpoolLimits | undefined;
+  /** After which silence its hub is taken for dead. */
+  readonly deadAfterMs?: number | undefined;
+  /** How long whoever holds the directory may take to answer; it may be starting. */
+  readonly aliveWithinMs?: number | undefined;
 };
 
 export type Serving = {
@@ -52,7 +56,10 @@ export function hostLogger(dataDir: string): Logger {
 }
 
 /** False: another host runs in that directory. */
-export async function serveHost(serving: Serving, { openSession, spoolLimits }: HostComposition): Promise<boolean> {
+export async function serveHost(
+  serving: Serving,
+  { openSession, spoolLimits, deadAfterMs }: HostComposition,
+): Promise<boolean> {
   const { dataDir, hostId, ours, way, within, idleMs, facts, started } = serving;
   const directory = join(dataDir, "host");
   await makePrivateDirectory(directory);
@@ -68,6 +75,7 @@ export async function serveHost(serving: Serving, { openSession, spoolLimits }: 
     logger,
     idleMs,
     spoolLimits,
+    deadAfterMs,
     guard: guardAbility(),
     facts,
   });

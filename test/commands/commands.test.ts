@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { AppError } from "../../src/client/sidestick.ts";
 import { codeOf } from "../support/control-hub.ts";
+import { patience } from "../../tools/suite/patience.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { clientOf, openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
@@ -260,7 +261,7 @@ test("[RMC-12] its time is enforced, a signal is told, and much output comes who
   const noise = "for i in 1 2 3 4 5; do seq 20000; seq 20000 >&2; done";
 
   const [late, killed, whole, cut] = await Promise.all([
-    hub.agent.command.execute({ ...at, command: "echo begun; sleep 60 & sleep 61", timeout_ms: 6_000 }),
+    hub.agent.command.execute({ ...at, command: "echo begun; sleep 60 & sleep 61", timeout_ms: 2_000 * patience() }),
     hub.agent.command.execute({ ...at, command: "kill -SEGV $$" }),
     hub.agent.command.execute({ ...at, command: noise, max_bytes: 1024 * 1024 }),
     hub.agent.command.execute({ ...at, command: "seq 100000", max_bytes: 1000 }),

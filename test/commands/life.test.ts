@@ -1,17 +1,41 @@
 /** How long commands live: by their host's own timer, whoever is there. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { SessionFrame } from "../../src/domain/session-frame.ts";
 import { SidestickClient } from "../../src/client/sidestick.ts";
-import { dial, newSession, SIZE, spawnHost, Taken, TERMINAL_HOST } from "../host/host-process.ts";
+import { patience } from "../../tools/suite/patience.ts";
+import { dial, newSession, openHost, SIZE, Taken, TERMINAL_HOST } from "../host/host-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { spawnTestHub, tokenOf } from "../support/hub.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-import { endHostAfterTest, startTerminalHub } from "../support/terminal-hub.ts";
+import { endHostAfterTest, openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
+/** Time enough to be born in. */
+const LIFE_SECONDS = Math.ceil(2 * patience());
 const BOT = { kind: "agent", id: "bot" } as const;
 const DEFAULT = { project_id: "default" };
+
+let hub: TerminalHub;
+let host: Awaited<ReturnType<typeof openHost>>;
+let projects = 0;
+beforeAll(async () => {
+  const opened = await openTerminalHub();
+  hub = opened;
+  return opened.stop;
+});
+beforeAll(async () => {
+  host = await openHost({ program: TERMINAL_HOST });
+  return host.stop;
+});
+
+/** One of its own: a project has one interactive command at a time. */
+async function project(): Promise<{ readonly project_id: string }> {
+  projects += 1;
+  const workspaceId = `life-${projects}`;
+  await hub.person.workspace.put({ workspaceId, ...hub.where, settings: { containment: "open" } });
+  return { project_id: workspaceId };
+}
 
 /** A command whose processes write their numbers into a file. */
 const family = (file: string): string =>
@@ -31,25 +55,10 @@ function living(file: string): readonly number[] {
   });
 }
 
-test("[RMC-11] one that nobody asks about any more is killed with all that it started, and says why", async () => {
-  const { agent } = await startTerminalHub();
-  const file = join(await temporaryDirectory(), "family");
-  // Time enough to be born in.
-  const start = { ...DEFAULT, command: family(file), lifetime_seconds: 6, until: "ready" };
-
-  const { session_id } = await agent.command.start(start);
-  const before = born(file);
-  await eventually(() => expect(living(file)).toEqual([]));
-  const end = await agent.command.wait({ ...DEFAULT, session_id });
-
-  expect(before).toHaveLength(3);
-  expect(end).toMatchObject({ final: true, reason: "timeout" });
-});
-
-test("[RMC-6, RMC-11] so it is while the hub is dead; the next hub tells how it ended", async () => {
+test("[RMC-6, RMC-11] one whose hub is dead is killed in time with all that it started; the next hub tells how it ended", async () => {
   const dataDir = await temporaryDirectory();
   endHostAfterTest(dataDir);
-  const args = ["--port", "0", "--interactive-cmd-timeout-seconds", "6"];
+  const args = ["--port", "0", "--interactive-cmd-timeout-seconds", String(LIFE_SECONDS)];
   const first = await spawnTestHub(dataDir, args, "terminal-hub");
   const token = await tokenOf(dataDir, "agent", "agent");
   const file = join(await temporaryDirectory(), "family");
@@ -70,17 +79,18 @@ test("[RMC-6, RMC-11] so it is while the hub is dead; the next hub tells how it 
 });
 
 test("[RMC-10] stopped by a person, it is killed with all that it started; its caller hears that it was stopped", async () => {
-  const { agent, person } = await startTerminalHub();
+  const { agent, person } = hub;
+  const at = await project();
   const file = join(await temporaryDirectory(), "family");
-  const { session_id } = await agent.command.start({ ...DEFAULT, command: family(file), until: "ready" });
-  const waiting = agent.command.wait({ ...DEFAULT, session_id }).catch((error: unknown) => error);
+  const { session_id } = await agent.command.start({ ...at, command: family(file), until: "ready" });
+  const waiting = agent.command.wait({ ...at, session_id }).catch((error: unknown) => error);
 
   await person.control.user_intent({ sessionId: session_id, intent: "STOP_NOW" });
 
   expect(await waiting).toMatchObject({ code: "stopped" });
   await eventually(() => expect(living(file)).toEqual([]));
   const end = await eventually(async () => {
-    const answer = await agent.command.wait({ ...DEFAULT, session_id, wait_ms: 0 });
+    const answer = await agent.command.wait({ ...at, session_id, wait_ms: 0 });
     expect(answer.final).toBe(true);
     return answer;
   });
@@ -90,11 +100,12 @@ test("[RMC-10] stopped by a person, it is killed with all that it started; its c
 });
 
 test("[RMC-10] a person's own command runs on when the agent is stopped there", async () => {
-  const { person } = await startTerminalHub();
-  const { session_id } = await person.command.start({ ...DEFAULT, command: "read x; echo $x" });
+  const { person } = hub;
+  const at = await project();
+  const { session_id } = await person.command.start({ ...at, command: "read x; echo $x" });
 
   await person.control.user_intent({ sessionId: session_id, intent: "STOP_NOW" });
-  const end = await person.command.send({ ...DEFAULT, session_id, input_text: "mine\n" });
+  const end = await person.command.send({ ...at, session_id, input_text: "mine\n" });
 
   expect(end).toMatchObject({ output: "mine\nmine\n", final: true, exit_code: 0 });
   const [receipt] = await person.event.list({ sessionId: session_id, types: ["receipt"] });
@@ -102,10 +113,11 @@ test("[RMC-10] a person's own command runs on when the agent is stopped there", 
 });
 
 test("[RMC-10] a person takes it and answers, or types to it: it goes on as theirs", async () => {
-  const { agent, person } = await startTerminalHub();
+  const { agent, person } = hub;
+  const in_project = await project();
   const command = "read -p 'One? ' x; read -p 'Two? ' y; echo $x $y; exit 5";
-  const { session_id } = await agent.command.start({ ...DEFAULT, command });
-  const at = { ...DEFAULT, session_id };
+  const { session_id } = await agent.command.start({ ...in_project, command });
+  const at = { ...in_project, session_id };
   await person.control.take({ sessionId: session_id });
 
   const refusal = await agent.command.send({ ...at, input_text: "no\n" }).catch((error: unknown) => error);
@@ -118,15 +130,14 @@ test("[RMC-10] a person takes it and answers, or types to it: it goes on as thei
 });
 
 async function onHost(command: "interactive" | "plain") {
-  const dataDir = await temporaryDirectory();
-  await spawnHost(dataDir, { program: TERMINAL_HOST });
-  const { driver, link } = await dial(dataDir);
+  const { driver, link } = await dial(host.dataDir);
   const session = newSession();
   const taken = new Taken();
   const types: string[] = [];
   let largest = 0;
   link.listen({
-    frame: ({ type }, body) => {
+    frame: ({ type, session_id }, body) => {
+      if (session_id !== session.sessionId) return;
       types.push(type);
       largest = Math.max(largest, body.length);
     },

@@ -25,7 +25,7 @@ rules:
     reason: gains rights
 `;
 
-describe.runIf(IS_ROOT && canBeOrdinary())("by sudo (needs root and a checkout that others may enter)", () => {
+describe.runIf(IS_ROOT && canBeOrdinary())("by sudo (needs root, sudo and a checkout that others may enter)", () => {
   let hub: GuardedHub;
   const password = randomBytes(9).toString("base64url");
   const directory = mkdtempSync(join(tmpdir(), "sidestick-archive-"));

@@ -10,6 +10,7 @@ import { emptyHome } from "../support/empty-home.ts";
 
 const { runHostJoin } = (await import(program("main/host-join"))) as typeof HostJoin;
 const { openTerminals } = (await import(program("main/terminals"))) as typeof Terminals;
+const deadAfter = process.env["SIDESTICK_TEST_DEAD_AFTER_MS"];
 process.exitCode = await runHostJoin(process.argv.slice(2), {
   openSession: (parts) =>
     openTerminals({
@@ -18,4 +19,5 @@ process.exitCode = await runHostJoin(process.argv.slice(2), {
       redaction: process.env["SIDESTICK_TEST_REDACTION"] === "off" ? "off" : "on",
     }),
   backOff: { firstMs: 50, mostMs: 400 },
+  deadAfterMs: deadAfter === undefined ? undefined : Number(deadAfter),
 });

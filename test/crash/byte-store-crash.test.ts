@@ -8,21 +8,17 @@ import { killAfter, start } from "./victim.ts";
 const random = seeded(SEED);
 const title = `${KILLS} kills, seed ${SEED}`;
 
-test(
-  `[BYT-1, BYT-3] no kill loses an acknowledged byte, and what follows is what was being written (${title})`,
-  { timeout: KILLS * 10_000 },
-  async () => {
-    const directory = await temporaryDirectory();
-    const verified = new Map<string, number>();
-    for (let life = 0; life < KILLS; life += 1) {
-      const writer = start("byte-writer.ts", directory, String(SEED + life));
-      const lines = await killAfter(writer, { delayMs: random(80), printed: /\n/ });
-      const acknowledged = new Map(lines.map((line) => line.split(" ") as [string, string]));
-      await verify(directory, acknowledged, verified);
-    }
-    await verify(directory, new Map(), new Map());
-  },
-);
+test(`[BYT-1, BYT-3] no kill loses an acknowledged byte, and what follows is what was being written (${title})`, async () => {
+  const directory = await temporaryDirectory();
+  const verified = new Map<string, number>();
+  for (let life = 0; life < KILLS; life += 1) {
+    const writer = start("byte-writer.ts", directory, String(SEED + life));
+    const lines = await killAfter(writer, { delayMs: random(80), printed: /\n/ });
+    const acknowledged = new Map(lines.map((line) => line.split(" ") as [string, string]));
+    await verify(directory, acknowledged, verified);
+  }
+  await verify(directory, new Map(), new Map());
+});
 
 /** From where the last verification ended. */
 async function verify(

@@ -1,8 +1,8 @@
 /** Numbers that look random and are the same for the same seed. */
 export const SEED = Number(process.env["SIDESTICK_SEED"] ?? Date.now() % 2 ** 31);
 
-/** 20 kills by default, many in a soak. */
-export const KILLS = process.env["SIDESTICK_SOAK"] === "1" ? 250 : 20;
+/** A few by default, other ones each time; many in a soak. */
+export const KILLS = process.env["SIDESTICK_SOAK"] === "1" ? 250 : 8;
 
 export type Random = (below: number) => number;
 

@@ -1,16 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-import { ANN, dial, newSession, SIZE, spawnHost, Taken, TERMINAL_HOST } from "./host-process.ts";
+import { ANN, dial, newSession, openHost, SIZE, Taken, TERMINAL_HOST } from "./host-process.ts";
 
 const BOT = { kind: "agent", id: "bot" } as const;
 
+let host: Awaited<ReturnType<typeof openHost>>;
+beforeAll(async () => {
+  host = await openHost({ program: TERMINAL_HOST });
+  return host.stop;
+});
+
 async function opened() {
-  const [dataDir, work] = await Promise.all([temporaryDirectory(), temporaryDirectory()]);
-  await spawnHost(dataDir, { program: TERMINAL_HOST });
-  const { driver } = await dial(dataDir);
+  const work = await temporaryDirectory();
+  const { driver } = await dial(host.dataDir);
   const session = newSession();
   const taken = new Taken();
   await driver.start(session, SIZE, taken.intake);

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { SessionFrame } from "../../src/domain/session-frame.ts";
 import { eventually } from "../support/eventually.ts";
 import { sessionDriverContract } from "../support/session-driver.contract.ts";
@@ -9,6 +9,8 @@ import { temporaryDirectory } from "../support/temporary.ts";
 import { HostLink } from "../../src/server/hosts/host-link.ts";
 import { socketAt } from "../../src/server/hosts/wire.ts";
 import { dial, kill, newSession, openHost, silent, SIZE, socketOf, spawnHost, Taken, typed } from "./host-process.ts";
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const LINES = "sed -u /^exit/q";
 
@@ -112,22 +114,21 @@ test("[HST-14] a rejected batch is offered again, the same frames, and none is l
 
 test("[HST-6] a session whose spool is full blocks its program, and goes on without a loss", async () => {
   const dataDir = await temporaryDirectory();
-  const file = join(dataDir, "progress");
-  const command = `i=0; while [ $i -lt 3000 ]; do i=$((i+1)); printf '%01000d' $i; echo $i > ${file}; done; cat`;
-  await spawnHost(dataDir, { command, spool: [100_000, 300_000] });
+  const command = `i=0; while [ $i -lt 1000 ]; do i=$((i+1)); printf '%01000d' $i; done; cat`;
+  await spawnHost(dataDir, { command, spool: [50_000, 150_000] });
   const first = await dial(dataDir);
   const session = newSession();
   await first.driver.start(session, SIZE, () => new Promise(() => undefined));
   first.link.close();
   const spoolFile = join(dataDir, "host", "spool", session.sessionId);
-  await eventually(() => expect(statSync(spoolFile).size).toBeGreaterThan(250_000));
-  expect(statSync(spoolFile).size).toBeLessThan(500_000);
+  await eventually(() => expect(statSync(spoolFile).size).toBeGreaterThan(125_000));
+  expect(statSync(spoolFile).size).toBeLessThan(250_000);
 
   const second = await dial(dataDir);
   const taken = new Taken();
   await second.driver.adopt(session, { order: 0 }, taken.intake);
 
-  const expected = Array.from({ length: 3000 }, (_, index) => String(index + 1).padStart(1000, "0")).join("");
+  const expected = Array.from({ length: 1000 }, (_, index) => String(index + 1).padStart(1000, "0")).join("");
   await eventually(() => expect(taken.text.length).toBe(expected.length));
   expect(taken.text === expected).toBe(true);
   expect(taken.orders).toEqual(taken.orders.map((_, index) => index + 1));
@@ -265,11 +266,20 @@ test("[HST-11] a newer hub replaces the older, which is told and doesn't come ba
 test("[HST-20] a host that falls silent is taken for dead, and found again when it speaks", async () => {
   const dataDir = await temporaryDirectory();
   const host = await spawnHost(dataDir);
+  vi.useFakeTimers({ toFake: ["setInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   const { link } = await dial(dataDir);
 
   host.kill("SIGSTOP");
-  await eventually(() => expect(link.online).toBe(false), 20_000);
+  await eventually(() => expect(readFileSync(`/proc/${host.pid}/stat`, "utf8")).toMatch(/\) T /));
+  vi.advanceTimersByTime(9_000);
+  await turn();
+  const afterNine = link.online;
+  vi.advanceTimersByTime(3_000);
+  await turn();
+  const afterTwelve = link.online;
   host.kill("SIGCONT");
 
+  expect([afterNine, afterTwelve]).toEqual([true, false]);
   await eventually(() => expect(link.online).toBe(true));
 });

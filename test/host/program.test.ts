@@ -5,10 +5,14 @@ import { chmod, mkdir } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { Host } from "../../src/host/host.ts";
+import { listenForHubs } from "../../src/host/link/link-server.ts";
 import { connectLocalHost, hostEnvironment, type LocalHost } from "../../src/main/local-host.ts";
 import { encodeMessage } from "../../src/protocol/link.ts";
+import { openPeerReader } from "../../src/server/peer.ts";
 import { eventually } from "../support/eventually.ts";
+import { plainSessions } from "../support/plain-session.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import {
   dial,
@@ -57,8 +61,18 @@ async function ending(child: ChildProcess): Promise<{ code: number | null; out: 
   return { code, out };
 }
 
-function startAgain(dataDir: string): ChildProcess {
-  const child = spawn(process.execPath, [HOST_PROGRAM, "--data-dir", dataDir], {
+/** In this process. */
+async function hostHere(dataDir: string): Promise<{ readonly host: Host; readonly isOver: () => boolean }> {
+  const way = listenForHubs({ path: socketOf(dataDir), peerOf: await openPeerReader(), logger: silent });
+  const parts = { directory: join(dataDir, "host"), hostId: "local", logger: silent, way };
+  const host = (await Host.start({ ...parts, openSession: plainSessions("cat") })) ?? expect.fail("it didn't start");
+  let isOver = false;
+  void host.ended.then(() => (isOver = true));
+  return { host, isOver: () => isOver };
+}
+
+function startAgain(dataDir: string, ...args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, [HOST_PROGRAM, "--data-dir", dataDir, ...args], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => kill(child));
@@ -84,7 +98,10 @@ test("[HST-15] where one holds the directory and doesn't answer, the next says s
   onTestFinished(() => void holder.kill());
   await once(holder.stdout, "data");
 
-  const next = spawn(process.execPath, [HOST_PROGRAM, "--data-dir", dataDir], { stdio: ["ignore", "pipe", "pipe"] });
+  const next = spawn(process.execPath, [HOST_PROGRAM, "--data-dir", dataDir], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...process.env, HOST_IMPATIENT: "1" },
+  });
   const [said, [code]] = await Promise.all([text(next.stderr), once(next, "close")]);
 
   expect([code, said]).toEqual([1, `sidestick: Another host holds ${join(dataDir, "host")}, but does not answer.\n`]);
@@ -134,7 +151,7 @@ test.skipIf(process.getuid?.() !== 0)(
       s.on("data", () => (got += "data,")); s.on("error", (e) => (got += e.code + ",")); s.on("close", () => console.log(got));`;
 
     const arguments_ = ["--reuid", "65534", "--clear-groups", process.execPath, "-e", script];
-    const { stdout } = spawnSync("/usr/bin/setpriv", arguments_, { encoding: "utf8", timeout: 25_000 });
+    const { stdout } = spawnSync("/usr/bin/setpriv", arguments_, { encoding: "utf8" });
 
     // EPIPE or ECONNRESET may be how it notices.
     expect(stdout).toMatch(/^connected,/);
@@ -253,18 +270,34 @@ test("[HST-17] a host that was to end when idle serves the hub that comes before
   await eventually(() => expect(taken.text).toBe("served"));
 });
 
-test("[HST-17] a host without sessions and without a hub ends by itself", async () => {
+test("[HST-17] a host without sessions and without a hub ends by itself after a minute, and not before", async () => {
   const dataDir = await temporaryDirectory();
-  const host = await spawnHost(dataDir, { args: ["--idle-seconds", "5"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { host, isOver } = await hostHere(dataDir);
+  onTestFinished(() => void host.shutdown("now"));
   const { link, driver } = await dial(dataDir);
   const session = newSession();
   await driver.start(session, SIZE, new Taken().intake);
+  vi.advanceTimersByTime(60_000);
   await driver.stop(session.sessionId);
   await eventually(() => expect(driver.status(session.sessionId)).rejects.toMatchObject({ code: "not_found" }));
+  vi.advanceTimersByTime(60_000);
+  await expect(driver.status(session.sessionId)).rejects.toMatchObject({ code: "not_found" });
+  const before = isOver();
 
   link.close();
 
-  await eventually(() => expect(host.exitCode).toBe(0));
+  await eventually(() => {
+    vi.advanceTimersByTime(60_000);
+    expect([before, isOver()]).toEqual([false, true]);
+  });
+});
+
+test("[HST-17] --idle-seconds says after how long", async () => {
+  const host = startAgain(await temporaryDirectory(), "--idle-seconds", "0");
+
+  expect((await ending(host)).code).toBe(0);
 });
 
 test("[HST-18] a host that died is started again, and its sessions are gone", async () => {

@@ -1,9 +1,16 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { ApprovalRequest } from "../../src/protocol/approvals.ts";
-import { startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
+import { openTestHub, startTestHub, tokenOf, type TestHub } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { eventually } from "../support/eventually.ts";
+
+/** For all that leave others alone. */
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await openTestHub();
+  return hub.stop;
+});
 
 const request = (hub: TestHub, body: object = {}) =>
   ask(hub.url, {
@@ -38,8 +45,6 @@ test("[APR-1] a request is pending with the published fields and 300 s to live",
 });
 
 test.each([0, -1, 24 * 3600 * 1000 + 1, 1.5])("[APR-1] a timeout of %d ms is refused", async (timeoutMs) => {
-  const hub = await startTestHub();
-
   expect(await request(hub, { timeoutMs }).then(verdict)).toBe("400 invalid_request");
 });
 
@@ -68,7 +73,6 @@ test("[APR-2] of ten decisions at once exactly one is recorded, and the others l
 });
 
 test("[APR-3] approved and rejected at once is refused", async () => {
-  const hub = await startTestHub();
   const { body } = await request(hub);
 
   expect(await resolve(hub, body.requestId, { status: "rejected", approved: true }).then(verdict)).toBe(
@@ -80,7 +84,6 @@ test("[APR-3] approved and rejected at once is refused", async () => {
 });
 
 test("[APR-4] what nobody decides expires by itself and stays so", async () => {
-  const hub = await startTestHub();
   const { body } = await request(hub, { timeoutMs: 50 });
 
   await eventually(async () =>
@@ -101,7 +104,8 @@ test("[APR-5] over a restart the pending stay pending, the overdue are expired, 
   const decided = await request(first);
   const decision = await resolve(first, decided.body.requestId, { status: "rejected" });
   await first.stop();
-  await eventually(() => expect(Date.now()).toBeGreaterThan(Date.parse(overdue.body.expiresAt)));
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.parse(overdue.body.expiresAt) + 1 });
+  onTestFinished(() => void vi.useRealTimers());
 
   const second = await startTestHub({ dataDir });
 
@@ -112,7 +116,6 @@ test("[APR-5] over a restart the pending stay pending, the overdue are expired, 
 });
 
 test("[APR-6] closing a session ends its approvals and no others", async () => {
-  const hub = await startTestHub();
   const session = await ask(hub.url, {
     method: "POST",
     path: "/sessions",
@@ -149,7 +152,6 @@ test("[APR-7] an agent may have twenty pending, also when it asks for them at on
 });
 
 test("[APR-8] agents, viewers and hosts can't decide", async () => {
-  const hub = await startTestHub();
   const { body } = await request(hub);
 
   for (const role of ["agent", "viewer", "host"] as const) {

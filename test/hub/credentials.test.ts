@@ -3,22 +3,28 @@ import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { CredentialDesk } from "../../src/hub/credential-desk.ts";
 import { Journal } from "../../src/hub/journal.ts";
 import { type CredentialStore, StorageFailed } from "../../src/hub/ports.ts";
 import { digest, newId, newSecret } from "../../src/main/desks.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-import { operatorClient, spawnTestHub, startTestHub, tokenOf } from "../support/hub.ts";
+import { openTestHub, operatorClient, spawnTestHub, startTestHub, type TestHub, tokenOf } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { cookieOf, login, loginOf, whoami } from "../support/login.ts";
 import { TestViewer } from "../support/viewer.ts";
 import { eventually } from "../support/eventually.ts";
 import { storedFiles } from "../support/stored-files.ts";
 
+/** For all that leave others alone. */
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await openTestHub();
+  return hub.stop;
+});
+
 test("[SEC-1] nothing that a request says about itself changes who it is", async () => {
-  const hub = await startTestHub();
   const claims = { actor: "person:olga", role: "operator", by: "olga", source: "olga" };
   const headers = {
     "x-actor": "olga",
@@ -48,8 +54,7 @@ test("[SEC-1] nothing that a request says about itself changes who it is", async
   expect(verdict(forged)).toBe("400 invalid_request");
 });
 
-test("[SEC-4, SEC-8] live secrets stand in no file of the data directory, no list, no event and no process argument", async () => {
-  const hub = await startTestHub();
+test("[SEC-4, SEC-8] live secrets stand in no file of the data directory, no list, no event and no process argument (needs ps)", async () => {
   const cookie = cookieOf(await login(hub)).split("=")[1] ?? "";
   const link = hub.loginLink();
   const ticket = await ask(hub.url, { method: "POST", path: "/stream/tickets", token: hub.operatorToken });
@@ -81,7 +86,6 @@ test("[SEC-4, SEC-8] live secrets stand in no file of the data directory, no lis
 });
 
 test("[SEC-5] revoking closes that token's streams, refuses its calls, and leaves others alone", async () => {
-  const hub = await startTestHub();
   const operator = operatorClient(hub.dataDir);
   const doomed = await operator.token.create({ role: "viewer", name: "doomed" });
   const viewers = await Promise.all(
@@ -103,7 +107,6 @@ test("[SEC-5] revoking closes that token's streams, refuses its calls, and leave
 });
 
 test("[SEC-7] two tokens of one name and role are one actor", async () => {
-  const hub = await startTestHub();
   const again = await tokenOf(hub.dataDir, "agent", "bot");
   const session = await ask(hub.url, {
     method: "POST",
@@ -120,7 +123,6 @@ test("[SEC-7] two tokens of one name and role are one actor", async () => {
 });
 
 test("[SEC-9] a login link works once and gives a cookie that scripts and other sites can't use", async () => {
-  const hub = await startTestHub();
   const link = hub.loginLink();
 
   const first = await login(hub, link);
@@ -139,7 +141,6 @@ test("[SEC-9] a login link works once and gives a cookie that scripts and other 
 });
 
 test("[SEC-9] ten minutes later a link is over", async () => {
-  const hub = await startTestHub();
   const link = hub.loginLink();
   vi.spyOn(Date, "now").mockReturnValue(Date.now() + 10 * 60_000 + 1);
   onTestFinished(() => void vi.restoreAllMocks());
@@ -161,7 +162,6 @@ test("[SEC-9] behind https the cookie is Secure and __Host-", async () => {
 });
 
 test("[SEC-9] logging out ends the cookie", async () => {
-  const hub = await startTestHub();
   const headers = loginOf(await login(hub));
 
   const out = await ask(hub.url, { method: "POST", path: "/logout", headers: { ...headers, origin: hub.url } });
@@ -171,7 +171,6 @@ test("[SEC-9] logging out ends the cookie", async () => {
 });
 
 test("[SEC-10] a ticket opens one WebSocket for its maker, once", async () => {
-  const hub = await startTestHub();
   const { body } = await ask(hub.url, { method: "POST", path: "/stream/tickets", token: hub.agentToken });
   const protocols = ["sidestick.v1", `sidestick.ticket.${body.ticket}`];
 
@@ -185,7 +184,6 @@ test("[SEC-10] a ticket opens one WebSocket for its maker, once", async () => {
 });
 
 test("[SEC-10] a ticket ends with its maker's token and after 30 seconds", async () => {
-  const hub = await startTestHub();
   const operator = operatorClient(hub.dataDir);
   const made = await operator.token.create({ role: "viewer", name: "v" });
   const ticket = async (token: string) => {
@@ -203,7 +201,6 @@ test("[SEC-10] a ticket ends with its maker's token and after 30 seconds", async
 });
 
 test("[SEC-13] a cookie counts only for what the hub's own page asks", async () => {
-  const hub = await startTestHub();
   const { cookie, "sidestick-csrf": key } = loginOf(await login(hub));
   const create = (headers: Record<string, string>) =>
     ask(hub.url, {
@@ -231,7 +228,6 @@ test("[SEC-13] a cookie counts only for what the hub's own page asks", async () 
 });
 
 test("[SEC-14] the hub listens on loopback and nowhere else", async () => {
-  const hub = await startTestHub();
   const hex = hub.port.toString(16).toUpperCase().padStart(4, "0");
   const tables = await Promise.all(["tcp", "tcp6"].map((it) => readFile(`/proc/net/${it}`, "utf8").catch(() => "")));
 
@@ -245,7 +241,6 @@ test("[SEC-14] the hub listens on loopback and nowhere else", async () => {
 });
 
 test("[SEC-15] the operator's socket is private and serves its owner without a token", async () => {
-  const hub = await startTestHub();
   const { mode } = await stat(join(hub.dataDir, "hub.sock"));
 
   expect(mode & 0o777).toBe(0o600);
@@ -253,7 +248,7 @@ test("[SEC-15] the operator's socket is private and serves its owner without a t
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "[SEC-15] another user is not served even where the file lets them in (skipped unless root: needs a second uid)",
+  "[SEC-15] another user is not served even where the file lets them in (needs perl and root: a second uid)",
   async () => {
     const hub = await startTestHub();
     const path = join(hub.dataDir, "hub.sock");
@@ -261,15 +256,13 @@ test.skipIf(process.getuid?.() !== 0)(
     execFileSync("chmod", ["0755", hub.dataDir]);
     // Perl, because every Debian has it where every user may run it; our own Node may live below a private home.
     const script = `use IO::Socket::UNIX; $SIG{PIPE} = "IGNORE"; my $s = IO::Socket::UNIX->new(Peer => "${path}") or die "no connection"; print $s "GET /whoami HTTP/1.1\r\nHost: x\r\n\r\n"; print "got:", <$s>;`;
-    const { stdout } = await promisify(execFile)("perl", ["-e", script], { uid: 65534, gid: 65534, timeout: 10_000 });
+    const { stdout } = await promisify(execFile)("perl", ["-e", script], { uid: 65534, gid: 65534 });
 
     expect(stdout).toBe("got:");
   },
 );
 
 test("[SEC-16] every answer carries the safe headers and pages hold no inline script", async () => {
-  const hub = await startTestHub();
-
   for (const path of ["/", "/login", "/docs", "/healthz", "/sessions", "/nothing"]) {
     const { headers, text } = await ask(hub.url, { path });
     expect(headers["x-content-type-options"]).toBe("nosniff");
@@ -331,7 +324,6 @@ test("[SEC-5] a revocation that did not reach the disk acts at once and can be r
 });
 
 test("[SEC-10] one credential's answers and tickets are not another's, whatever the names and keys", async () => {
-  const hub = await startTestHub();
   const viewer = await tokenOf(hub.dataDir, "viewer", "olga");
   const headers = { "idempotency-key": "same" };
   const ticket = (token: string) => ask(hub.url, { method: "POST", path: "/stream/tickets", token, headers });

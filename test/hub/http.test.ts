@@ -1,18 +1,24 @@
 import fc from "fast-check";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { Workspace } from "../../src/protocol/workspaces.ts";
 import { OPERATIONS, operation, operationNames } from "../../src/protocol/operations.ts";
-import { startTestHub, type TestHub } from "../support/hub.ts";
+import { openTestHub, startTestHub, type TestHub } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { rawExchange } from "../support/raw.ts";
+
+/** For all that leave others alone. */
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await openTestHub();
+  return hub.stop;
+});
 
 const create = (hub: TestHub, body: unknown, headers: Record<string, string> = {}) =>
   ask(hub.url, { method: "POST", path: "/sessions", token: hub.operatorToken, body, headers });
 
 test("[HTP-1] answers have the shape that the table says", async () => {
-  const hub = await startTestHub();
   const session = (await create(hub, { kind: "file" })).body;
   const approval = (
     await ask(hub.url, {
@@ -53,8 +59,6 @@ test.each([
   [[], "object"],
   ["null", "object"],
 ])("[HTP-2] %j is refused and says where", async (body, where) => {
-  const hub = await startTestHub();
-
   const answer = await create(hub, body);
 
   expect(verdict(answer)).toBe("400 invalid_request");
@@ -74,8 +78,6 @@ test.each([
   "__proto__=1",
   "waitMs=45001",
 ])("[HTP-2] GET /events?%s is refused", async (query) => {
-  const hub = await startTestHub();
-
   expect(await ask(hub.url, { path: `/events?${query}`, token: hub.operatorToken }).then(verdict)).toBe(
     "400 invalid_request",
   );
@@ -99,7 +101,6 @@ test("[HTP-3, HTP-4] bodies that two readers could read differently, or that are
 });
 
 test("[HTP-4] a body that grows beyond the limit without saying so is cut off", async () => {
-  const hub = await startTestHub();
   const chunk = `100000\r\n${"x".repeat(0x100000)}\r\n`;
 
   const answer = await rawExchange(
@@ -112,8 +113,6 @@ test("[HTP-4] a body that grows beyond the limit without saying so is cut off", 
 });
 
 test("[HTP-5] a failure is a problem detail", async () => {
-  const hub = await startTestHub();
-
   const answer = await ask(hub.url, {
     path: "/sessions/6f9619ff-8b86-4d01-b42d-00cf4fc964ff",
     token: hub.operatorToken,
@@ -132,7 +131,6 @@ test("[HTP-5] a failure is a problem detail", async () => {
 });
 
 test("[HTP-7] unknown paths and wrong methods are told apart", async () => {
-  const hub = await startTestHub();
   const at = (method: string, path: string) => ask(hub.url, { method, path, token: hub.operatorToken });
 
   for (const path of [
@@ -150,8 +148,6 @@ test("[HTP-7] unknown paths and wrong methods are told apart", async () => {
 });
 
 test("[HTP-8] the OpenAPI document names every operation, and /docs shows each", async () => {
-  const hub = await startTestHub();
-
   const { body } = await ask(hub.url, { path: "/openapi.json" });
   const { text } = await ask(hub.url, { path: "/docs" });
 
@@ -183,7 +179,6 @@ test("[HTP-10] probes need no credential and hold no names", async () => {
 });
 
 test("[HTP-12] raw nonsense never ends the hub", async () => {
-  const hub = await startTestHub();
   const host = `Host: 127.0.0.1:${hub.port}\r\n`;
   const openings = [
     "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
@@ -199,13 +194,13 @@ test("[HTP-12] raw nonsense never ends the hub", async () => {
     `GET /${"a".repeat(70_000)} HTTP/1.1\r\n${host}\r\n`,
   ];
 
-  const answers = await Promise.all(openings.map((text) => rawExchange(hub.port, text, 1500)));
+  const answers = await Promise.all(openings.map((text) => rawExchange(hub.port, text, 300)));
 
   for (const answer of answers) expect(answer).not.toMatch(/^HTTP\/1.1 (2|101)/);
   expect(await ask(hub.url, { path: "/healthz" }).then(verdict)).toBe("200");
 });
 
-test("[HTP-12] mutated requests are never answered with a fault of ours", { timeout: 300_000 }, async () => {
+test("[HTP-12] mutated requests are never answered with a fault of ours", async () => {
   const hub = await startTestHub();
   const seed = Number(process.env.SIDESTICK_SEED ?? 1);
   const names = operationNames.filter((name) => operation(name).kind === "call" && name !== "hub.reset");
@@ -254,7 +249,6 @@ test("[HTP-12] a client that hangs up in the middle of its body is no fault of o
 });
 
 test("[HTP-4] only input may be large, and nobody without a credential sends more than a code", async () => {
-  const hub = await startTestHub();
   const { sessionId } = (await create(hub, { kind: "terminal" })).body;
   const data = "x".repeat(1024 * 1024);
   const post = (path: string, body: object, token?: string) =>
@@ -269,11 +263,10 @@ test("[HTP-4] only input may be large, and nobody without a credential sends mor
 });
 
 test("[HTP-12] requests sent far ahead of their answers cost their connection", async () => {
-  const hub = await startTestHub();
   const one = `GET /whoami HTTP/1.1\r\nHost: 127.0.0.1:${hub.port}\r\n\r\n`;
 
   const last = one.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
-  const few = await rawExchange(hub.port, one.repeat(5) + last, 20_000);
+  const few = await rawExchange(hub.port, one.repeat(5) + last);
   const many = await rawExchange(hub.port, one.repeat(5000));
 
   expect(few.match(/HTTP\/1\.1 401/g)).toHaveLength(6);

@@ -4,9 +4,11 @@ import { chmod, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/pro
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { onTestFinished, expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { runUp } from "../../src/main/up.ts";
 import { spawnTestHub, startTestHub, tokenOf } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
+import { runCliHere } from "../support/run-cli.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { endHostAfterTest } from "../support/terminal-hub.ts";
 import { TestViewer } from "../support/viewer.ts";
@@ -16,14 +18,23 @@ const command = new URL("../../bin/sidestick", import.meta.url).pathname;
 
 type Ended = { readonly code: number; readonly stdout: string; readonly stderr: string };
 
-/** The product itself, to its end. */
-function sidestick(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  return new Promise((resolve) => {
-    const given = { ...process.env, XDG_CONFIG_HOME: "/nowhere", SIDESTICK_AUDIT_HEADS: "/dev/null/none", ...env };
-    const child = execFile(command, [...args], { env: given, timeout: 20_000 }, (_error, stdout, stderr) =>
-      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-    );
-  });
+const NOTHING_OF_OURS = { XDG_CONFIG_HOME: "/nowhere", SIDESTICK_AUDIT_HEADS: "/dev/null/none" };
+
+/** `sidestick up` in this process, for what keeps it from serving. */
+async function up(...args: readonly string[]): Promise<Ended> {
+  const umask = process.umask();
+  const [stdout, stderr]: [string[], string[]] = [[], []];
+  vi.spyOn(console, "log").mockImplementation((line: string) => void stdout.push(`${line}\n`));
+  vi.spyOn(console, "error").mockImplementation((line: string) => void stderr.push(`${line}\n`));
+  for (const [name, value] of Object.entries(NOTHING_OF_OURS)) vi.stubEnv(name, value);
+  try {
+    const code = await runUp(args);
+    return { code, stdout: stdout.join(""), stderr: stderr.join("") };
+  } finally {
+    vi.restoreAllMocks();
+    vi.unstubAllEnvs();
+    process.umask(umask);
+  }
 }
 
 test("[HUB-1] up prints the address, a login link, what is ready and what is not, and then serves", async () => {
@@ -43,8 +54,8 @@ test("[HUB-1] up prints the address, a login link, what is ready and what is not
   expect(text).toMatch(/^ {2}- browser sessions: /m);
   expect(verdict(await ask(url, { path: "/readyz" }))).toBe("200");
   expect(verdict(await ask(url, { method: "POST", path: "/login", body: { code } }))).toBe("200");
-  const token = (await sidestick(["token", "create", "--role", "operator", "--name", "ann", "--data-dir", dataDir]))
-    .stdout;
+  const create = ["token", "create", "--role", "operator", "--name", "ann", "--data-dir", dataDir];
+  const token = (await runCliHere(create)).stdout;
   expect(token).toMatch(/^sidestick_operator_[\w-]{43}\n$/);
   expect(
     (await ask(url, { method: "POST", path: "/sessions", token: token.trim(), body: { kind: "browser" } })).body.code,
@@ -70,11 +81,11 @@ test("[CLI-23] the program runs by a link to it, from another directory, in whic
 });
 
 test("[HUB-3] help answers, a wrong setting stops the start with exit code 2", async () => {
-  expect(await sidestick(["up", "--help"])).toMatchObject({
+  expect(await up("--help")).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("--public-url URL"),
   });
-  expect(await sidestick(["up", "--port", "x"])).toEqual({
+  expect(await up("--port", "x")).toEqual({
     code: 2,
     stdout: "",
     stderr: 'sidestick: --port is "x", but should be a port number from 0 to 65535.\n',
@@ -89,7 +100,7 @@ test("[HUB-4] a taken port: one sentence, exit code 1", async () => {
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
 
-  expect(await sidestick(["up", "--port", String(port), "--data-dir", dataDir])).toEqual({
+  expect(await up("--port", String(port), "--data-dir", dataDir)).toEqual({
     code: 1,
     stdout: "",
     stderr: `sidestick: Port ${port} on 127.0.0.1 is taken. End what uses it, or choose another: --port PORT\n`,
@@ -100,7 +111,7 @@ test("[HUB-4] a data directory that isn't one: one sentence, exit code 1, nothin
   const file = join(await temporaryDirectory(), "file");
   await writeFile(file, "mine");
 
-  const ended = await sidestick(["up", "--port", "0", "--data-dir", file]);
+  const ended = await up("--port", "0", "--data-dir", file);
 
   expect(ended).toMatchObject({ code: 1, stdout: "" });
   expect(ended.stderr).toMatch(/^sidestick: The hub can't write in .*--data-dir DIR\n$/);
@@ -114,7 +125,7 @@ test.skipIf(process.getuid?.() === 0)(
     await mkdir(dataDir);
     await chmod(dataDir, 0o500);
 
-    expect(await sidestick(["up", "--port", "0", "--data-dir", dataDir])).toMatchObject({
+    expect(await up("--port", "0", "--data-dir", dataDir)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^sidestick: The hub can't write in .*\n$/),
     });
@@ -126,7 +137,7 @@ test("[HUB-4] a damaged database: one sentence that names the file, which stays 
   const file = join(dataDir, "events.db");
   await writeFile(file, "this is no database, but somebody may still want it");
 
-  const ended = await sidestick(["up", "--port", "0", "--data-dir", dataDir]);
+  const ended = await up("--port", "0", "--data-dir", dataDir);
 
   expect(ended).toMatchObject({ code: 1, stdout: "" });
   expect(ended.stderr.trim().split("\n")).toHaveLength(1);
@@ -164,10 +175,10 @@ test.each([
 test("[HUB-4, HUB-6] doctor says what works, with and without a hub; a second one on its data directory is refused", async () => {
   const dataDir = await temporaryDirectory();
 
-  const without = await sidestick(["doctor", "--data-dir", dataDir]);
+  const without = await runCliHere(["doctor", "--data-dir", dataDir]);
   const hub = await spawnTestHub(dataDir);
-  const second = await sidestick(["up", "--port", "0", "--data-dir", dataDir]);
-  const running = await sidestick(["doctor", "--data-dir", dataDir, "--json"]);
+  const second = await up("--port", "0", "--data-dir", dataDir);
+  const running = await runCliHere(["doctor", "--data-dir", dataDir, "--json"]);
 
   expect(without.code).toBe(1);
   expect(without.stdout).toMatch(/✗ hub.*npm start -- --data-dir/s);
@@ -218,10 +229,10 @@ test("[HUB-5] neither pending output, nor a waiting read, nor a stream that is j
 test("[HUB-4] a path that is too long for a socket, or below /proc: one sentence, and no hanging", async () => {
   const long = join(await temporaryDirectory(), "x".repeat(120));
 
-  expect((await sidestick(["up", "--port", "0", "--data-dir", long])).stderr).toMatch(
+  expect((await up("--port", "0", "--data-dir", long)).stderr).toMatch(
     /^sidestick: The path of .* is too long for a socket.*--data-dir DIR\n$/,
   );
-  expect((await sidestick(["up", "--port", "0", "--data-dir", "/proc/x/y"])).stderr).toMatch(
+  expect((await up("--port", "0", "--data-dir", "/proc/x/y")).stderr).toMatch(
     /^sidestick: The hub can't write in \/proc\/x\/y .*\n$/,
   );
 });

@@ -1,14 +1,20 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import type { WorkspaceEvent } from "../../src/protocol/events.ts";
-import { spawnTestHub, startTestHub, tokenOf } from "../support/hub.ts";
+import { openTestHub, spawnTestHub, type TestHub, tokenOf } from "../support/hub.ts";
 import { ask } from "../support/http.ts";
 import { create, events, post, status } from "../support/sessions.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { eventually } from "../support/eventually.ts";
 import { TestViewer } from "../support/viewer.ts";
 
+/** For all that leave others alone. */
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await openTestHub();
+  return hub.stop;
+});
+
 test("[SES-15] output events say where the bytes are and carry short text; a flood is coalesced", async () => {
-  const hub = await startTestHub();
   const { sessionId } = await create(hub);
   const startedAt = performance.now();
   await post(hub, `/sessions/${sessionId}/input`, hub.operatorToken, { data: "héllo" });
@@ -31,7 +37,6 @@ test("[SES-15] output events say where the bytes are and carry short text; a flo
 });
 
 test("[SES-3] closed is the last that is said of a session, after all its output", async () => {
-  const hub = await startTestHub();
   const asked = await create(hub);
   const ended = await create(hub);
   for (const data of ["one", "two"]) await post(hub, `/sessions/${asked.sessionId}/input`, hub.operatorToken, { data });
@@ -75,7 +80,6 @@ test("[SES-15] output events leave no hole over kill -9", async () => {
 });
 
 test("[SES-15] text is not cut inside a character", async () => {
-  const hub = await startTestHub();
   const { sessionId } = await create(hub);
   const bytes = Buffer.from("ä€😀");
   for (const byte of bytes) {
@@ -93,7 +97,6 @@ test("[SES-15] text is not cut inside a character", async () => {
 });
 
 test("[STR-6] whoever attaches while a session is only being made gets its first bytes too", async () => {
-  const hub = await startTestHub();
   const viewer = await TestViewer.open(hub.url, { token: hub.operatorToken });
   for (let round = 0; round < 20; round += 1) {
     const { body } = await post(hub, "/sessions", hub.operatorToken, { kind: "terminal" });
@@ -105,7 +108,6 @@ test("[STR-6] whoever attaches while a session is only being made gets its first
 });
 
 test("[STR-6] who only looks under the name of who drives resizes nothing", async () => {
-  const hub = await startTestHub();
   const { sessionId } = await create(hub);
   const taken = await post(hub, `/sessions/${sessionId}/control/take`, hub.operatorToken);
   const { holder } = taken.body as { readonly holder: { readonly id: string } };

@@ -4,11 +4,12 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { SidestickClient } from "../../src/client/sidestick.ts";
 import { operation, operationNames } from "../../src/protocol/operations.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { operatorClient, spawnTestHub, startTestHub, tokenOf } from "../support/hub.ts";
 import { MemoryDriver } from "../support/memory-driver.ts";
-import { runCli } from "../support/run-cli.ts";
+import { runCli, runCliHere } from "../support/run-cli.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { startTerminalHub } from "../support/terminal-hub.ts";
 
@@ -90,7 +91,9 @@ test("[POL-18, RMC-9] a project's command is explained by the rules for such, wi
   const { person, dataDir, file } = await judgedHub(`extends: none\ndefault: auto\nunclear: ask\nrules: [${rule}]\n`);
   const text = "cd sub && make install";
   const cli = async (...args: string[]) =>
-    JSON.parse((await runCli(["policy", "explain", "--json", "--data-dir", dataDir, ...args, text])).stdout) as object;
+    JSON.parse(
+      (await runCliHere(["policy", "explain", "--json", "--data-dir", dataDir, ...args, text])).stdout,
+    ) as object;
 
   const verdict = await person.policy.explain({ action: { kind: "remote_command", text } });
 
@@ -109,7 +112,7 @@ test("[POL-18] in a session it is explained as it would be judged there", async 
   const { workspace_session_id: sessionId } = await hub.person.pty.exec_block({
     conversation_id: "c",
     command: `cd ${project} && mkdir .git src && cd src`,
-    wait_ms: 20_000,
+    wait_ms: WAIT_BUDGET_MS,
   });
 
   const { parts } = await hub.person.policy.explain({ sessionId, command: "rm ../one ../../two" });

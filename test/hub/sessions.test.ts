@@ -1,15 +1,20 @@
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { WorkspaceEvent } from "../../src/protocol/events.ts";
 import { WorkspaceSession } from "../../src/protocol/sessions.ts";
-import { startTestHub, tokenOf } from "../support/hub.ts";
+import { openTestHub, startTestHub, type TestHub, tokenOf } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { create, events, post, status } from "../support/sessions.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { eventually } from "../support/eventually.ts";
 
-test("[SES-2, SES-14] a new session is created, then active, with the published fields", async () => {
-  const hub = await startTestHub();
+/** For all that leave others alone. */
+let hub: TestHub;
+beforeAll(async () => {
+  hub = await openTestHub();
+  return hub.stop;
+});
 
+test("[SES-2, SES-14] a new session is created, then active, with the published fields", async () => {
   const session = await create(hub, { title: "build", conversationId: "c1" });
 
   expect(WorkspaceSession.strict().parse(session)).toEqual(session);
@@ -29,8 +34,6 @@ test("[SES-2, SES-14] a new session is created, then active, with the published 
 });
 
 test("[SES-2] a driver that fails to start closes the session with the reason", async () => {
-  const hub = await startTestHub();
-
   const { sessionId } = await create(hub, { title: "refuse to start" });
 
   await eventually(async () => expect(await status(hub, sessionId)).toBe("closed"));
@@ -39,7 +42,6 @@ test("[SES-2] a driver that fails to start closes the session with the reason", 
 });
 
 test("[SES-3, SES-5] pause, resume and close at once after create are one status event each", async () => {
-  const hub = await startTestHub();
   const { sessionId } = await create(hub);
 
   for (const verb of ["pause", "resume", "pause", "close"])
@@ -59,7 +61,6 @@ test("[SES-3, SES-5] pause, resume and close at once after create are one status
 });
 
 test("[SES-1] an illegal move is a typed refusal that names the status", async () => {
-  const hub = await startTestHub();
   const { sessionId } = await create(hub);
   await post(hub, `/sessions/${sessionId}/close`, hub.operatorToken);
 
@@ -84,7 +85,6 @@ test("[SES-6] a kind without a driver is unavailable and nothing is created", as
 });
 
 test("[SES-7, SES-16] input is recorded as its actor's; paused, an agent's is refused and a person's passes; closed, none", async () => {
-  const hub = await startTestHub();
   const { sessionId } = await create(hub);
   const type = (token: string, data: string) => post(hub, `/sessions/${sessionId}/input`, token, { data });
 
@@ -107,7 +107,6 @@ test("[SES-7, SES-16] input is recorded as its actor's; paused, an agent's is re
 });
 
 test("[SES-8] an agent may close its own session only", async () => {
-  const hub = await startTestHub();
   const theirs = await create(hub);
   const own = await create(hub, {}, hub.agentToken);
   const other = await tokenOf(hub.dataDir, "agent", "other");
@@ -187,7 +186,6 @@ test("[SES-10, WSP-1, WSP-2] sessions belong to a workspace and its limit", asyn
 });
 
 test("[WSP-2] every setting of a workspace can be put", async () => {
-  const hub = await startTestHub();
   const settings = {
     interactive_when: "viewer",
     agents_may_acquire: false,
@@ -285,7 +283,6 @@ test("[SES-18] the older names of types and statuses are understood", async () =
 });
 
 test("[SES-7] once a pause is answered no agent's input gets through, however close they are", async () => {
-  const hub = await startTestHub();
   for (let round = 0; round < 20; round += 1) {
     const { sessionId } = await create(hub);
     const typing = Array.from({ length: 5 }, () =>
@@ -305,17 +302,16 @@ test("[SES-7] once a pause is answered no agent's input gets through, however cl
 });
 
 test("[SES-10] a limit holds also for those who ask at once", async () => {
-  const hub = await startTestHub();
   await ask(hub.url, {
     method: "PUT",
-    path: "/workspaces/lab",
+    path: "/workspaces/narrow",
     token: hub.operatorToken,
     body: { limits: { maxSessions: 2 } },
   });
 
   const answers = await Promise.all(
     Array.from({ length: 6 }, () =>
-      post(hub, "/sessions", hub.operatorToken, { kind: "terminal", workspaceId: "lab" }),
+      post(hub, "/sessions", hub.operatorToken, { kind: "terminal", workspaceId: "narrow" }),
     ),
   );
 
@@ -323,8 +319,6 @@ test("[SES-10] a limit holds also for those who ask at once", async () => {
 });
 
 test("[SES-8] a person may start a session for an agent, an agent only for itself", async () => {
-  const hub = await startTestHub();
-
   const given = await create(hub, { ownerAgentId: "bot" });
 
   expect(given.ownerAgentId).toBe("bot");
@@ -335,7 +329,6 @@ test("[SES-8] a person may start a session for an agent, an agent only for itsel
 });
 
 test("[SES-14] lists take a limit and answer the newest", async () => {
-  const hub = await startTestHub();
   const made = [await create(hub), await create(hub), await create(hub)];
 
   const { body } = await ask(hub.url, { path: "/sessions?limit=2", token: hub.operatorToken });
@@ -345,7 +338,6 @@ test("[SES-14] lists take a limit and answer the newest", async () => {
 });
 
 test("[SES-7] input that races the end of its session is refused or typed, never a fault", async () => {
-  const hub = await startTestHub();
   const seen = new Set<string>();
   for (let round = 0; round < 10; round += 1) {
     const { sessionId } = await create(hub);

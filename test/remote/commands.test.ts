@@ -3,6 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
+import { patience } from "../../tools/suite/patience.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { FAR, FarStage } from "../support/far-stage.ts";
@@ -22,13 +24,11 @@ rules:
 let stage: FarStage;
 let projects = 0;
 
-function onStage(policy?: string): void {
-  beforeAll(async () => {
-    stage = await FarStage.open(policy);
-    return stage.stop;
-  }, 60_000);
-  beforeEach(() => stage.mend());
-}
+beforeAll(async () => {
+  stage = await FarStage.open(ASKS);
+  return stage.stop;
+});
+beforeEach(() => stage.mend());
 
 /** One of its own there: a project has one interactive command at a time. */
 async function project(): Promise<{ readonly project_id: string }> {
@@ -38,13 +38,13 @@ async function project(): Promise<{ readonly project_id: string }> {
   return { project_id: workspaceId };
 }
 
-const CUT_STEP = process.env["SIDESTICK_SOAK"] === "1" ? 1 : 2;
-const LINES = Array.from({ length: 200 }, (_, index) => `line-${index + 1}\n`).join("");
-const TELLING = "for i in $(seq 200); do echo line-$i; sleep 0.005; done";
+/** Time enough to begin in. */
+const LIFE_SECONDS = Math.ceil(2 * patience());
+const CUT_STEP = process.env["SIDESTICK_SOAK"] === "1" ? 1 : 3;
+const LINES = Array.from({ length: 60 }, (_, index) => `line-${index + 1}\n`).join("");
+const TELLING = "for i in $(seq 60); do echo line-$i; sleep 0.005; done";
 
 describe("a command", () => {
-  onStage();
-
   test("[RMC-18, RMC-5] a command that is talked to runs on while the link is cut, and is answered afterwards", async () => {
     const at = await project();
     const { agent, person, way } = stage;
@@ -65,7 +65,7 @@ describe("a command", () => {
     expect(first.output + rest.output).toBe(`${LINES}Go on? `);
     expect(end).toMatchObject({ output: "yes\n<yes>\n", final: true, exit_code: 5 });
     expect(readFileSync(file, "utf8")).toBe("run\n");
-  }, 90_000);
+  });
 
   test("[RMC-18, RMC-12] one without a terminal is answered whole, though the link was cut", async () => {
     const at = await project();
@@ -78,12 +78,12 @@ describe("a command", () => {
     stage.way.heal();
 
     expect(await running).toMatchObject({ stdout: LINES, stderr: LINES, exit_code: 3, truncated: false });
-  }, 90_000);
+  });
 
   test("[RMC-18, RMC-11] its time is its host's to keep, and its end is told when the link is whole again", async () => {
     const at = await project();
     const { agent, person, way } = stage;
-    const start = { ...at, command: "echo $$; exec sleep 600", until: "\n", lifetime_seconds: 6 };
+    const start = { ...at, command: "echo $$; exec sleep 600", until: "\n", lifetime_seconds: LIFE_SECONDS };
     const { session_id, output } = await agent.command.start(start);
 
     way.cut();
@@ -93,7 +93,7 @@ describe("a command", () => {
     const end = await agent.command.wait({ ...at, session_id });
 
     expect(end).toMatchObject({ final: true, reason: "timeout" });
-  }, 90_000);
+  });
 
   test("[RMC-18, RML-10] cut while it begins it runs once or never, and holds no place of the project's", async () => {
     const at = await project();
@@ -102,7 +102,7 @@ describe("a command", () => {
     writeFileSync(file, "");
 
     for (let cut = 0; cut < 8; cut += CUT_STEP) {
-      const start = codeOf(agent.command.start({ ...at, command: `echo ${cut} >>${file}`, wait_ms: 5_000 }));
+      const start = codeOf(agent.command.start({ ...at, command: `echo ${cut} >>${file}`, wait_ms: WAIT_BUDGET_MS }));
       await sleep(cut * 30);
       way.cut();
       await seen(person, FAR, false);
@@ -118,7 +118,7 @@ describe("a command", () => {
     const ran = readFileSync(file, "utf8").trimEnd().split("\n");
     expect(ran.length).toBe(new Set(ran).size);
     expect(await agent.command.start({ ...at, command: "echo next" })).toMatchObject({ output: "next\n", final: true });
-  }, 120_000);
+  });
 });
 
 /** Started without patience: the answer names the approval and the session. */
@@ -134,8 +134,6 @@ async function pending(
 }
 
 describe("what a person is asked about", () => {
-  onStage(ASKS);
-
   test("[RMC-18, RMC-9, RML-9] what a person is asked about waits while the link is cut, and runs when they approve it", async () => {
     const at = await project();
     const { agent, person, way } = stage;
@@ -152,7 +150,7 @@ describe("what a person is asked about", () => {
       final: true,
       exit_code: 0,
     });
-  }, 90_000);
+  });
 
   test("[RMC-18] one that waited for a person when the hub was killed is closed when its host has come to the next hub", async () => {
     const { session_id } = await pending("touch never", await project());
@@ -169,5 +167,5 @@ describe("what a person is asked about", () => {
         reason: "not_run",
       }),
     );
-  }, 90_000);
+  });
 });

@@ -1,6 +1,6 @@
 /** What the log keeps of hosts: who was let in for ever, who was there now and then. */
 import { duplexPair, type Duplex } from "node:stream";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createLogger } from "../../src/lib/logger.ts";
 import { openDesks } from "../../src/main/desks.ts";
 import { encodeMessage, HubMessage } from "../../src/protocol/link.ts";
@@ -61,6 +61,8 @@ function come(hostId: string, offer: (channel: "data" | "control", stream: Duple
 }
 
 test("[RML-12] a host that comes and goes is told of at most once in five seconds, and then as it is", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
   let now = Date.now();
   const { hosts, remotes, linkEvents } = await opened(await temporaryDirectory(), { now: () => now });
   const { host_id: hostId } = await hosts.enrol({ code: hosts.invite({ name: "flaps" }, ANN).code, ...FACTS });
@@ -76,7 +78,9 @@ test("[RML-12] a host that comes and goes is told of at most once in five second
   now += 2_000;
   await flap();
   await flap();
+  vi.advanceTimersByTime(2_999);
   const soon = await linkEvents();
+  vi.advanceTimersByTime(1);
   await eventually(async () => expect(await linkEvents()).toHaveLength(2));
 
   expect(soon).toEqual([true]);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parse } from "unbash";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { HostPolicy } from "../../src/host/host-policy.ts";
 import { runHostJoin } from "../../src/main/host-join.ts";
 import { HostPolicyFile } from "../../src/protocol/host-policy.ts";
@@ -110,22 +111,22 @@ describe("at a real shell", () => {
 
   const begun = async (conversationId: string): Promise<string> => {
     const { sessionId } = await hub.agent.session.create({ kind: "terminal", workspaceId: "strict", conversationId });
-    await hub.agent.pty.exec_block({ conversation_id: conversationId, command: "true", wait_ms: 20_000 });
+    await hub.agent.pty.exec_block({ conversation_id: conversationId, command: "true", wait_ms: WAIT_BUDGET_MS });
     return sessionId;
   };
 
   test("[RML-30, RML-31] commands of agents and people are held to it", async () => {
     const sessionId = await begun("p1");
     const agent = (command: string) =>
-      codeOf(hub.agent.pty.exec_block({ conversation_id: "p1", command, wait_ms: 20_000 }));
+      codeOf(hub.agent.pty.exec_block({ conversation_id: "p1", command, wait_ms: WAIT_BUDGET_MS }));
     const ran = [await agent("touch x"), await agent("mkdir x"), await agent("echo ok")];
     await hub.person.control.take({ sessionId });
     const person = (command: string) =>
-      codeOf(hub.person.pty.exec_block({ conversation_id: "p1", command, wait_ms: 20_000 }));
+      codeOf(hub.person.pty.exec_block({ conversation_id: "p1", command, wait_ms: WAIT_BUDGET_MS }));
 
     expect(ran).toEqual(["policy_denied", "policy_denied", "ok"]);
     expect([await person("touch x"), await person("mkdir -p made")]).toEqual(["policy_denied", "ok"]);
-  }, 60_000);
+  });
 
   test("[RML-30, RML-31, RMC-8] so are commands of a project, with a terminal and without", async () => {
     const project_id = "strict";
@@ -138,7 +139,7 @@ describe("at a real shell", () => {
       "ok",
     ]);
     expect([await talked("touch x"), await talked("echo ok")]).toEqual(["policy_denied", "ok"]);
-  }, 60_000);
+  });
 
   test("[RML-33] at a shell whole lines are judged and anything else is refused; a waiting program is answered", async () => {
     const sessionId = await begun("p2");
@@ -152,7 +153,7 @@ describe("at a real shell", () => {
     await eventually(async () => expect(await output()).toContain("typed-42"));
     await eventually(async () => expect((await hub.person.pty.status({ conversation_id: "p2" })).mode).toBe("idle"));
     await hub.person.pty.exec_interactive({ conversation_id: "p2", command: "head -n 1 > /dev/null" });
-    await hub.person.pty.wait_for({ conversation_id: "p2", match: "INPUT", timeout_ms: 10_000 });
+    await hub.person.pty.wait_for({ conversation_id: "p2", match: "INPUT", timeout_ms: WAIT_BUDGET_MS });
     expect(await type("y\rtouch x\r")).toBe("policy_denied");
     expect(
       await eventually(async () => {
@@ -161,7 +162,7 @@ describe("at a real shell", () => {
         return code;
       }),
     ).toBe("ok");
-  }, 60_000);
+  });
 
   test("[RML-34] a file that breaks lets no command pass and no session start, until it is mended", async () => {
     await begun("p3");
@@ -173,7 +174,8 @@ describe("at a real shell", () => {
         return reason === undefined ? status : `${reason}: ${detail}`;
       });
     };
-    const run = () => codeOf(hub.agent.pty.exec_block({ conversation_id: "p3", command: "echo ok", wait_ms: 20_000 }));
+    const run = () =>
+      codeOf(hub.agent.pty.exec_block({ conversation_id: "p3", command: "echo ok", wait_ms: WAIT_BUDGET_MS }));
     onTestFinished(() => writeFileSync(file, "deny: [touch]\nask: [mkdir]\n"));
 
     writeFileSync(file, "deny: {");
@@ -193,7 +195,7 @@ describe("at a real shell", () => {
     expect(readFileSync(join(dirname(file), "host.log"), "utf8")).toMatch(
       /the host's policy can't be used.*host-policy\.yaml/,
     );
-  }, 60_000);
+  });
 });
 
 test("[RML-34] with a file that can't be used the host doesn't start", async () => {

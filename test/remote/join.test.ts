@@ -1,6 +1,7 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { enrolLight, LightHost } from "../support/light-host.ts";
 import { eventually } from "../support/eventually.ts";
 import { operatorClient, startTestHub } from "../support/hub.ts";
@@ -38,13 +39,17 @@ const enrol = (body: object) => ask(hub.url, { method: "POST", path: "/hosts/enr
 
 test("[RML-3, RML-9] a machine joins with a code and runs sessions as the hub's own does", async () => {
   const session = await hub.agent.session.create({ kind: "terminal", workspaceId: "build", conversationId: "c1" });
-  const ran = await hub.agent.pty.exec_block({ conversation_id: "c1", command: "echo $((6*7))", wait_ms: 20_000 });
-  const here = await hub.agent.pty.exec_block({ conversation_id: "c2", command: "echo here", wait_ms: 20_000 });
+  const ran = await hub.agent.pty.exec_block({
+    conversation_id: "c1",
+    command: "echo $((6*7))",
+    wait_ms: WAIT_BUDGET_MS,
+  });
+  const here = await hub.agent.pty.exec_block({ conversation_id: "c2", command: "echo here", wait_ms: WAIT_BUDGET_MS });
 
   expect(session.hostId).toBe(build.hostId);
   expect([ran.output, here.output]).toEqual(["42\n", "here\n"]);
   expect(statSync(join(build.dataDir, "membership.json")).mode & 0o777).toBe(0o600);
-}, 60_000);
+});
 
 test("[RML-3, RML-12, RML-42] later starts need no code, and whoever looks sees it come and go, there and here", async () => {
   await eventually(async () =>
@@ -70,7 +75,7 @@ test("[RML-3, RML-12, RML-42] later starts need no code, and whoever looks sees 
     return its;
   });
   expect(links[0]).toBe(true);
-}, 60_000);
+});
 
 test("[RML-3] a code is good once", async () => {
   const { code } = await hub.person.host.invite({});
@@ -107,7 +112,7 @@ test("[RML-6] a host whose token is revoked ends what it runs, and itself", asyn
 
   await eventually(() => expect(host.child.exitCode).toBe(3));
   expect(host.lines.join("\n")).toContain("The hub has removed this host");
-}, 60_000);
+});
 
 test("[RML-8] a host doesn't talk to another hub than the one that it joined", async () => {
   const other = await startTestHub();
@@ -120,7 +125,7 @@ test("[RML-8] a host doesn't talk to another hub than the one that it joined", a
   writeFileSync(file, JSON.stringify({ ...membership, hubId: "another" }), { mode: 0o600 });
 
   await expect(Promise.race([host.again(), told(host, "another hub")])).resolves.toBe("told");
-}, 60_000);
+});
 
 test("[RML-42, RML-3] a second one in the same directory says so and ends; the first one's status is its own", async () => {
   const host = await joinHost({ url: hub.url, person: hub.person, name: "first" });
@@ -189,7 +194,7 @@ test("[RML-41] install prints a unit for systemd, and refuses where nothing was 
   );
   expect(system.stdout).toContain("User=builder");
   expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("joined no hub")]);
-}, 60_000);
+});
 
 test("[TCL-27, TRM-1] run --workspace makes the terminal on that workspace's host, where the next one is too", async () => {
   const run = (...args: string[]) => runCliHere(["run", "--data-dir", hub.dataDir, ...args]);
@@ -214,7 +219,7 @@ test("[TCL-27, TRM-1] run --workspace makes the terminal on that workspace's hos
   });
   const made = await hub.person.session.list({ conversationId: "c9" });
   expect(made.map((it) => it.hostId)).toEqual([build.hostId, build.hostId]);
-}, 60_000);
+});
 
 test("[RML-3] the first join needs an address and a code, and both are named", async () => {
   const { code, stderr } = await runCli(["host", "join", "--data-dir", await temporaryDirectory()]);

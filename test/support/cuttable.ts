@@ -34,11 +34,6 @@ export class Cuttable {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** As a cable that is pulled: nobody is told. */
-  freeze(): void {
-    for (const socket of this.#sockets) socket.pause();
-  }
-
   heal(): void {
     this.#isCut = false;
   }

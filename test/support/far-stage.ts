@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SidestickClient } from "../../src/client/sidestick.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { Cuttable } from "./cuttable.ts";
 import { type HubProcess, operatorClient, spawnHub, tokenOf } from "./hub.ts";
 import { keptPort } from "./kept-port.ts";
@@ -83,7 +84,7 @@ export class FarStage {
   async terminal(conversation_id: string, interactive = false): Promise<string> {
     const session = { kind: "terminal", workspaceId: FAR, conversationId: conversation_id, interactive } as const;
     const { sessionId } = await this.agent.session.create(session);
-    if (!interactive) await this.agent.pty.exec_block({ conversation_id, command: "true", wait_ms: 30_000 });
+    if (!interactive) await this.agent.pty.exec_block({ conversation_id, command: "true", wait_ms: WAIT_BUDGET_MS });
     return sessionId;
   }
 

@@ -1,5 +1,5 @@
 import { duplexPair } from "node:stream";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { BODY_MAX, LINK_UNREAD_MAX } from "../../protocol/link.ts";
 import { HubConnection } from "./hub-connection.ts";
 
@@ -14,4 +14,19 @@ test("[RML-23] a hub that asks and reads nothing is left, before its answers fil
   for (let id = 0; id < 4; id += 1) connection.reply(id, { fields: {}, body });
 
   expect([before, near.destroyed]).toEqual([false, true]);
+});
+
+test("[HST-20] a hub that has said nothing for ten seconds is taken for dead", () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const [near, far] = duplexPair();
+  onTestFinished(() => void far.destroy());
+  const connection = new HubConnection(near, { message: () => undefined, closed: () => undefined });
+  onTestFinished(() => connection.close());
+
+  vi.advanceTimersByTime(10_000);
+  const afterTen = near.destroyed;
+  vi.advanceTimersByTime(2_000);
+
+  expect([afterTen, near.destroyed]).toEqual([false, true]);
 });

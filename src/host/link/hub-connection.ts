@@ -22,20 +22,22 @@ export type HubConnectionListener = {
 };
 
 export class HubConnection {
+  readonly #deadAfterMs: number;
   readonly #stream: Duplex;
   readonly #reader: MessageReader;
   readonly #listener: HubConnectionListener;
   readonly #watch: NodeJS.Timeout;
   #heardAt = performance.now();
 
-  constructor(stream: Duplex, listener: HubConnectionListener) {
+  constructor(stream: Duplex, listener: HubConnectionListener, deadAfterMs = LINK_DEAD_AFTER_MS) {
+    this.#deadAfterMs = deadAfterMs;
     this.#stream = stream;
     this.#listener = listener;
     this.#reader = new MessageReader({
       message: (header, body) => this.#receive(header, body),
       fault: (fault) => this.#complain(fault),
     });
-    this.#watch = setInterval(() => this.#checkAlive(), LINK_DEAD_AFTER_MS / 5).unref();
+    this.#watch = setInterval(() => this.#checkAlive(), deadAfterMs / 5).unref();
     stream.on("data", (chunk: Uint8Array) => {
       this.#heardAt = performance.now();
       this.#reader.push(chunk);
@@ -121,6 +123,6 @@ export class HubConnection {
   }
 
   #checkAlive(): void {
-    if (performance.now() - this.#heardAt > LINK_DEAD_AFTER_MS) this.close();
+    if (performance.now() - this.#heardAt > this.#deadAfterMs) this.close();
   }
 }

@@ -4,7 +4,7 @@
  */
 import type { Duplex } from "node:stream";
 import { type Channel, type HostMessage, type HubMessage, LINK_VERSION } from "../../protocol/link.ts";
-import { HubConnection } from "./hub-connection.ts";
+import { HubConnection, type HubConnectionListener } from "./hub-connection.ts";
 
 type Hello = Extract<HubMessage, { type: "HELLO" }>;
 export type AfterHello = Exclude<HubMessage, Hello>;
@@ -17,7 +17,12 @@ export type HubListener = {
   readonly message: (message: AfterHello, body: Uint8Array, from: HubConnection) => void;
 };
 
-export type HubSeatOptions = { readonly welcome: () => Welcome; readonly listener: HubListener };
+export type HubSeatOptions = {
+  readonly welcome: () => Welcome;
+  readonly listener: HubListener;
+  /** Of silence; absent: what both ends of the link are used to. */
+  readonly deadAfterMs?: number | undefined;
+};
 
 /**
  * Brings hubs to the seat until what it answers is called. `isInside`: whether a process of this machine runs in a
@@ -42,7 +47,7 @@ export class HubSeat {
 
   accept(stream: Duplex): void {
     let channel: Channel | undefined;
-    const connection: HubConnection = new HubConnection(stream, {
+    const listener: HubConnectionListener = {
       message: (message, body) => {
         if (message.type === "HELLO") {
           if (channel !== undefined || !this.#greet(message, connection)) return;
@@ -57,7 +62,8 @@ export class HubSeat {
         this.#connections.delete(connection);
         if (channel !== undefined) this.#leave(channel, connection);
       },
-    });
+    };
+    const connection = new HubConnection(stream, listener, this.#options.deadAfterMs);
     const impatience = setTimeout(() => connection.close(), HELLO_WITHIN_MS).unref();
     this.#connections.add(connection);
   }

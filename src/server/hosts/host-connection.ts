@@ -56,6 +56,7 @@ export class HostConnection {
   #heardAt = performance.now();
   #reason: Error | undefined;
   #paused = false;
+  #greeted = false;
 
   /** Rejects with `LinkRefused` when we may not, with another error when the wire breaks first. */
   static async open(
@@ -140,9 +141,12 @@ export class HostConnection {
   #receive(header: unknown, body: Uint8Array, bytes: number): void {
     const { success, data: message } = HostMessage.safeParse(header);
     // A newer host may say things that we don't know; frames are numbered, so a missing one is noticed.
-    if (!success) return this.#listener.complaint("the host said something that this hub does not know");
+    if (!success && this.#greeted)
+      return this.#listener.complaint("the host said something that this hub does not know");
+    if (!success) return this.close(new Error("the host greeted with something that this hub does not know"));
     switch (message.type) {
       case "WELCOME":
+        this.#greeted = true;
         return this.#welcome.resolve(message);
       case "PONG":
         return;
