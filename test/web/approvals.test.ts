@@ -7,6 +7,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { ApprovalRequest } from "../../src/client/sidestick.ts";
 import type { Input } from "../../src/protocol/operations.ts";
 import { POLICY } from "../approvals/judged-hub.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { clientOf } from "../support/terminal-hub.ts";
 import { cuttableLink, WebStage } from "./stage.ts";
@@ -19,7 +20,7 @@ beforeAll(async () => {
   place = await mkdtemp(join(tmpdir(), "sidestick-cards-"));
   // So much time that a card is seen before it is over.
   stage = await WebStage.open({ yaml: POLICY.replaceAll("timeout: 1\n", "timeout: 6\n") });
-  inbox = await stage.page("#/inbox");
+  inbox = await stage.lastingPage("#/inbox");
   return async () => {
     await stage.stop();
     await rm(place, { recursive: true, force: true });
@@ -29,7 +30,7 @@ beforeAll(async () => {
 type Asking = { readonly approval: ApprovalRequest; readonly call: Promise<unknown> };
 
 async function asked(conversation_id: string, command: string, more: Partial<Input<"pty.exec_block">> = {}) {
-  const call = stage.agent.pty.exec_block({ conversation_id, command, wait_ms: 40_000, ...more });
+  const call = stage.agent.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS, ...more });
   const settled = call.catch((error: unknown) => error);
   const approval = await eventually(async () => {
     const found = (await stage.person.approval.list()).find((it) => it.payload["command"] === command);
@@ -66,7 +67,6 @@ test("[WEB-40, WEB-41, WEB-42] what is approved in its session runs, and both pa
   await card.getByRole("button", { name: "Dismiss" }).click();
   await page.locator("main:focus").waitFor();
   expect(await page.locator(".ask").count()).toBe(0);
-  await page.context().close();
 });
 
 test("[WEB-41] an edit is shown as a diff before it is sent, and runs in the place of what was asked", async () => {
@@ -121,7 +121,6 @@ test("[WEB-42, WEB-52, WEB-86] what is asked now is in sight in a small window, 
   expect((await page.locator(".terminal-place").boundingBox())!.height).toBeGreaterThan(780 / 3);
   await page.goto(`${stage.hub.url}/#/inbox`);
   await page.getByRole("region", { name: "Decided lately" }).getByText(command).waitFor();
-  await page.context().close();
 });
 
 test("[WEB-41] what is denied doesn't run, and the agent is told why", async () => {
@@ -169,7 +168,6 @@ test("[WEB-42] whoever decides too late is told, and sees who was first", async 
   expect(existsSync(path)).toBe(false);
   // The refused request is a fault to the browser, and what this test wants.
   expect(stage.complaints.splice(0)).toEqual([expect.stringContaining("409")]);
-  await page.context().close();
 });
 
 test("[WEB-44] what was decided while the page was offline is shown as decided", async () => {
@@ -184,7 +182,6 @@ test("[WEB-44] what was decided while the page was offline is shown as decided",
   link.mend();
 
   await cardOf(page, it).getByText("Denied by operator: meanwhile").waitFor();
-  await page.context().close();
 });
 
 test("[WEB-15, WEB-40] a viewer sees the card and no way to decide", async () => {
@@ -195,5 +192,4 @@ test("[WEB-15, WEB-40] a viewer sees the card and no way to decide", async () =>
 
   expect(await cardOf(page, it).getByRole("button").count()).toBe(0);
   await stage.person.approval.resolve({ requestId: it.approval.requestId, status: "rejected" });
-  await page.context().close();
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { POLICY } from "../approvals/judged-hub.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { WebStage } from "./stage.ts";
 
@@ -22,7 +23,9 @@ afterAll(() => rm(place, { recursive: true, force: true }));
 
 /** An agent's call that waits for a person; what comes of it doesn't matter. */
 function runs(conversation_id: string, command: string, more: object = {}): void {
-  void stage.agent.pty.exec_block({ conversation_id, command, wait_ms: 20_000, ...more }).catch(() => undefined);
+  void stage.agent.pty
+    .exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS, ...more })
+    .catch(() => undefined);
 }
 
 /** In the page, as soon as the button is there: what a person does whose click was already on its way. */
@@ -56,7 +59,6 @@ test("[WEB-93] a card that appears under a click isn't approved by it; half a se
   expect([approval?.status, existsSync(path)]).toEqual(["pending", false]);
   await page.locator(".ask").getByRole("button", { name: "Approve" }).click();
   await eventually(() => expect(existsSync(path)).toBe(true));
-  await page.context().close();
 });
 
 test("[WEB-93] a card that moves under the hand isn't pressed; the keyboard needs no place", async () => {
@@ -83,7 +85,6 @@ test("[WEB-93] a card that moves under the hand isn't pressed; the keyboard need
   for (const it of [above, below]) {
     await stage.person.approval.resolve({ requestId: it?.requestId ?? "", status: "rejected" });
   }
-  await page.context().close();
 });
 
 test("[WEB-93] a dialog stands still whatever the card does that opened it", async () => {
@@ -105,7 +106,6 @@ test("[WEB-93] a dialog stands still whatever the card does that opened it", asy
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect([isDisabled, await page.getByText("Nothing was pressed").count()]).toEqual([null, 0]);
   await stage.person.control.decline({ sessionId });
-  await page.context().close();
 });
 
 /** Where each letter of an element stands, by its place in the text. */
@@ -138,7 +138,6 @@ test("[WEB-94] a command whose end is out of sight can't be approved before some
   await approve.click();
 
   await eventually(() => expect(existsSync(path)).toBe(true));
-  await page.context().close();
 });
 
 test("[WEB-94] letters that run from right to left don't turn what is decided about", async () => {
@@ -155,7 +154,6 @@ test("[WEB-94] letters that run from right to left don't turn what is decided ab
     const line = letters.slice(letters.lastIndexOf(letters[0]!));
     expect(line).toEqual(line.toSorted((a, b) => a - b));
   }
-  await page.context().close();
 });
 
 test("[WEB-96] what an agent says at length leaves STOP NOW and the terminal in sight, on a phone too", async () => {
@@ -171,7 +169,6 @@ test("[WEB-96] what an agent says at length leaves STOP NOW and the terminal in 
   const terminal = (await page.locator(".terminal-place").boundingBox())!;
   expect(stop.y + stop.height).toBeLessThan(400);
   expect(terminal.y).toBeLessThan(700);
-  await page.context().close();
 });
 
 test("[WEB-96] a card that can't be drawn leaves the others, and who drives, as they are", async () => {
@@ -201,7 +198,6 @@ test("[WEB-96] a card that can't be drawn leaves the others, and who drives, as 
   }
   expect(stage.complaints.splice(0).filter((it) => !/is not a function|404/.test(it))).toEqual([]);
   await stage.person.approval.resolve({ requestId, status: "rejected" });
-  await page.context().close();
 });
 
 /** In the page: how often a long text was made readable. */
@@ -229,7 +225,6 @@ test("[WEB-98] events work out no card anew that they don't change", async () =>
 
   expect(await page.evaluate(() => document.body.dataset["worked"])).toBeUndefined();
   await stage.person.approval.resolve({ requestId, status: "rejected" });
-  await page.context().close();
 });
 
 test("[WEB-96] a screen or an overview that can't be had doesn't log the page out, nor leave it waiting", async () => {
@@ -248,5 +243,4 @@ test("[WEB-96] a screen or an overview that can't be had doesn't log the page ou
   await page.locator(".terminal-place[data-there=true]").waitFor();
 
   expect(stage.complaints.splice(0).filter((it) => !/50[03]/.test(it))).toEqual([]);
-  await page.context().close();
 });

@@ -10,7 +10,7 @@ let inbox: Page;
 
 beforeAll(async () => {
   stage = await WebStage.open();
-  inbox = await stage.page("#/inbox");
+  inbox = await stage.lastingPage("#/inbox");
   return stage.stop;
 });
 
@@ -121,7 +121,6 @@ test("[WEB-47, WEB-46] a secret is typed in, and stands in no page, address or e
   const fields = await page.locator("input").evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value));
   const events = await stage.person.event.list({ limit: 5000 });
   expect([await page.content(), page.url(), ...fields, JSON.stringify(events)].join("\n")).not.toContain(secret);
-  await page.context().close();
 });
 
 test("[WEB-45, WEB-42] what was answered elsewhere says by whom, and what is typed at the terminal clears its card; who drives unfolds it and types on", async () => {
@@ -150,5 +149,4 @@ test("[WEB-45, WEB-42] what was answered elsewhere says by whom, and what is typ
   await eventually(async () =>
     expect(await page.evaluate("document.activeElement.className")).toBe("xterm-helper-textarea"),
   );
-  await page.context().close();
 });

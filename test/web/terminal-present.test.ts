@@ -58,7 +58,7 @@ test("[WEB-36, WEB-37] a page that can't follow a flood goes to the present; wha
   const terminal = page.locator(".terminal-place");
 
   await stage.run(conversation_id, "seq 1000000; echo po''ured");
-  await eventually(async () => expect(await shownIn(page)).toContain("999999\n1000000\npoured"), 60_000);
+  await eventually(async () => expect(await shownIn(page)).toContain("999999\n1000000\npoured"));
   const drawn = received;
   await slowDown(page, 1);
   expect(await shownIn(page)).toBe(await screenOf(conversation_id));
@@ -74,8 +74,7 @@ test("[WEB-36, WEB-37] a page that can't follow a flood goes to the present; wha
   await page.keyboard.press("Escape");
   await page.keyboard.type("echo ty''ped\n");
   await seesInTerminal(page, /^typed$/m);
-  await page.context().close();
-}, 120_000);
+});
 
 test("[WEB-36] being told to lag alone changes nothing, nor does a flood for whoever has scrolled up", async () => {
   const conversation_id = "web-burst";
@@ -119,7 +118,6 @@ test("[WEB-36] being told to lag alone changes nothing, nor does a flood for who
     expect(attaches).toBe(attachesBefore + 1);
   });
   expect(calm).toBe(attachesBefore);
-  await page.context().close();
 });
 
 test("[WEB-33] a size that is told after its bytes is drawn as it was", async () => {
@@ -147,7 +145,6 @@ test("[WEB-33] a size that is told after its bytes is drawn as it was", async ()
   for (const tell of held) tell();
 
   await eventually(async () => expect(await shownIn(page)).toBe(await screenOf(conversation_id)));
-  await page.context().close();
 });
 
 test("[WEB-33] where the size changed while the page was away, it comes back to the screen that there is", async () => {
@@ -183,7 +180,6 @@ test("[WEB-33] where the size changed while the page was away, it comes back to 
   await seesInTerminal(page, /^last$/m);
   await eventually(async () => expect(await shownIn(page)).toBe(await screenOf(conversation_id)));
   stage.complaints.splice(0);
-  await page.context().close();
 });
 
 test("[WEB-39] a screen reader finds the terminal's text once that is wanted, also after loading the page anew", async () => {
@@ -208,5 +204,4 @@ test("[WEB-39] a screen reader finds the terminal's text once that is wanted, al
   await tree.waitFor({ state: "detached" });
 
   expect([before, after]).toEqual([[0, "false"], "true"]);
-  await page.context().close();
 });

@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { seesInTerminal, shownIn, WebStage } from "./stage.ts";
 
@@ -26,7 +27,11 @@ async function pasteInto(page: Page, text: string): Promise<void> {
 test("[WEB-30, WEB-24] what an agent prints is seen; typing takes control and goes in", async () => {
   const sessionId = await stage.driven("web-typing");
   const page = await stage.page(`#/session/${sessionId}`);
-  await stage.agent.pty.exec_block({ conversation_id: "web-typing", command: "echo from the ag''ent", wait_ms: 5_000 });
+  await stage.agent.pty.exec_block({
+    conversation_id: "web-typing",
+    command: "echo from the ag''ent",
+    wait_ms: WAIT_BUDGET_MS,
+  });
   await seesInTerminal(page, "from the agent");
   expect(await page.locator(".driver").textContent()).toContain("drives");
 
@@ -120,7 +125,6 @@ test("[WEB-37, WEB-13] a search that can't be loaded says so, and links that can
 
   await page.getByText("The search could not be loaded.").waitFor();
   expect(stage.complaints.splice(0).filter((it) => !it.includes("Failed to load resource"))).toEqual([]);
-  await page.context().close();
 });
 
 test("[WEB-37] more lines than a terminal has room for: it says where the first of them are, also when they go later", async () => {
@@ -151,7 +155,6 @@ test("[WEB-37] more lines than a terminal has room for: it says where the first 
   await page.locator("[data-older=all]").waitFor();
   await stage.run("web-young", "seq 1 30000");
   await page.locator("[data-older=far]").waitFor();
-  await page.context().close();
 });
 
 test("[WEB-38] commands are listed with how they ended; each is jumped to and copied", async () => {
