@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { POLICY } from "../approvals/judged-hub.ts";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
-import { WebStage } from "./stage.ts";
+import { passTimeUntil, WebStage } from "./stage.ts";
 
 let stage: WebStage;
 let place: string;
@@ -231,6 +231,7 @@ test("[WEB-96] a screen or an overview that can't be had doesn't log the page ou
   const sessionId = await stage.terminal("closed");
   await stage.person.session.close({ sessionId });
   const page = await stage.page();
+  await page.clock.install();
   await page.route("**/keyframe*", (route) => route.fulfill({ status: 500, body: "{}" }));
   await page.goto(`${stage.hub.url}/#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
@@ -239,7 +240,7 @@ test("[WEB-96] a screen or an overview that can't be had doesn't log the page ou
 
   await page.route("**/overview", (route) => route.fulfill({ status: 503, body: "{}" }), { times: 1 });
   await page.reload();
-  await page.locator("[data-link=live]").waitFor();
+  await passTimeUntil(page, page.locator("[data-link=live]"));
   await page.locator(".terminal-place[data-there=true]").waitFor();
 
   expect(stage.complaints.splice(0).filter((it) => !/50[03]/.test(it))).toEqual([]);

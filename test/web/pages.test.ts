@@ -2,7 +2,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
-import { seesInTerminal, WebStage } from "./stage.ts";
+import { passTimeUntil, seesInTerminal, WebStage } from "./stage.ts";
 
 let stage: WebStage;
 
@@ -14,7 +14,6 @@ beforeAll(async () => {
 type Finding = { readonly id: string; readonly impact: string; readonly nodes: readonly { readonly html: string }[] };
 
 async function seriousIn(page: Page): Promise<readonly string[]> {
-  await page.evaluate(axe.source);
   const findings = await page.evaluate<readonly Finding[]>("axe.run().then((it) => it.violations)");
   const serious = findings.filter((it) => it.impact === "serious" || it.impact === "critical");
   return serious.map((it) => `${it.id}: ${it.nodes.map(({ html }) => html).join(" ")}`);
@@ -24,21 +23,30 @@ async function seriousIn(page: Page): Promise<readonly string[]> {
 const tooWide = (page: Page, selector: string): Promise<number[]> =>
   page.locator(selector).evaluateAll((found) => found.map((it) => it.scrollWidth - it.clientWidth));
 
-test("[WEB-80, WEB-82, WEB-83, WEB-85] every page has its say, and axe nothing serious, in light and dark, wide and narrow", async () => {
-  const sessionId = await stage.terminal("for axe");
-  const places = ["#/", "#/inbox", "#/hosts", "#/channels", "#/policy", "#/tokens", "#/doctor"];
-  for (const options of [{}, { dark: true, width: 390, height: 844 }]) {
+const PLACES = ["#/", "#/inbox", "#/hosts", "#/channels", "#/policy", "#/tokens", "#/doctor"];
+const isSoak = process.env["SIDESTICK_SOAK"] === "1";
+
+/** Each place is looked through in one of them, in a soak in both. */
+const LOOKS = [
+  { name: "light and wide", options: {}, of: 0 },
+  { name: "dark and narrow", options: { dark: true, width: 390, height: 844 }, of: 1 },
+];
+
+test.each(LOOKS)(
+  "[WEB-80, WEB-82, WEB-83, WEB-85] every page has its say, and axe nothing serious, $name",
+  async ({ options, of }) => {
+    const sessionId = await stage.terminal("for axe");
     const page = await stage.page("#/", options);
-    for (const hash of [...places, `#/session/${sessionId}`, `#/session/${sessionId}/replay`]) {
+    await page.evaluate(axe.source);
+    for (const [at, hash] of [...PLACES, `#/session/${sessionId}`, `#/session/${sessionId}/replay`].entries()) {
       await page.goto(`${stage.hub.url}/${hash}`);
       await page.locator("main h1").first().waitFor();
       await page.getByText("Asking the hub …").waitFor({ state: "detached" });
-      expect(await seriousIn(page), hash).toEqual([]);
+      if (isSoak || at % 2 === of) expect(await seriousIn(page), hash).toEqual([]);
       expect(await tooWide(page, "html, main"), hash).toEqual([0, 0]);
     }
-    await page.context().close();
-  }
-});
+  },
+);
 
 test("[WEB-16, WEB-20, WEB-10] a terminal is started, paused, resumed and closed; two pages show the same", async () => {
   const [page, other] = [await stage.page(), await stage.page()];
@@ -89,6 +97,7 @@ test("[WEB-70, WEB-16, WEB-13] a session that was closed long ago is found by it
   const sessionId = await stage.terminal("long ago");
   await stage.person.session.close({ sessionId });
   const page = await stage.page();
+  await page.clock.install();
   await page.route("**/overview", async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, json: { ...((await response.json()) as object), sessions: [] } });
@@ -100,8 +109,8 @@ test("[WEB-70, WEB-16, WEB-13] a session that was closed long ago is found by it
   await page.goto(`${stage.hub.url}/#/session/${sessionId}/replay`);
 
   await page.locator(".notice.bad").waitFor();
-  await page.getByRole("heading", { name: "long ago" }).waitFor();
-  await page.getByRole("slider", { name: "Time" }).waitFor();
+  await passTimeUntil(page, page.getByRole("heading", { name: "long ago" }));
+  await passTimeUntil(page, page.getByRole("slider", { name: "Time" }));
   await page.goto(`${stage.hub.url}/#/session/%E0%A4%A`);
   await page.getByRole("heading", { name: "There is no such session" }).waitFor();
   expect(stage.complaints.splice(0)).toEqual(["503", "503", "404"].map((it) => expect.stringContaining(it) as unknown));
@@ -153,7 +162,7 @@ test("[WEB-16, WEB-13] a terminal is started in a workspace that there is; what 
   expect(stage.complaints.splice(0)).toEqual([expect.stringContaining("403")]);
 });
 
-test("[WEB-82, WEB-13] tokens are made, shown once and revoked; policy judges; what is refused is said", async () => {
+test("[WEB-82, WEB-13, WEB-17] tokens are made, shown once and revoked; policy judges; what is refused is said, and no longer on the next page", async () => {
   const page = await stage.page("#/tokens");
   await page.getByLabel("Name").fill("from the page");
   await page.getByRole("button", { name: "Make a token" }).dblclick();
@@ -171,7 +180,11 @@ test("[WEB-82, WEB-13] tokens are made, shown once and revoked; policy judges; w
   await page.goto(`${stage.hub.url}/#/hosts`);
   await page.getByLabel("Workspace whose sessions run there").fill("no such workspace!");
   await page.getByRole("button", { name: "Make a code" }).click();
-  await page.locator(".notice").waitFor();
+  await page.locator(".notice.bad").waitFor();
+  await page.getByRole("link", { name: "Tokens" }).click();
+  await page.getByRole("button", { name: "Make a token" }).waitFor();
+
+  expect(await page.locator(".notice").count()).toBe(0);
   expect(stage.complaints.splice(0)).toEqual([expect.stringContaining("400")]);
 });
 
@@ -191,19 +204,6 @@ test("[WEB-85] on a phone a token can be revoked and a verdict read without scro
   await page.goto(`${stage.hub.url}/docs`);
   await page.locator("details").evaluateAll((found) => found.forEach((it) => it.setAttribute("open", "")));
   expect(await tooWide(page, "html")).toEqual([0]);
-});
-
-test("[WEB-17] what one page told is gone on the next", async () => {
-  const page = await stage.page("#/hosts");
-  await page.getByLabel("Workspace whose sessions run there").fill("no such workspace!");
-  await page.getByRole("button", { name: "Make a code" }).click();
-  await page.locator(".notice.bad").waitFor();
-
-  await page.getByRole("link", { name: "Tokens" }).click();
-  await page.getByRole("button", { name: "Make a token" }).waitFor();
-
-  expect(await page.locator(".notice").count()).toBe(0);
-  expect(stage.complaints.splice(0)).toEqual([expect.stringContaining("400")]);
 });
 
 test("[WEB-82, WEB-13] a page whose question fails says so, and asks again when told to", async () => {

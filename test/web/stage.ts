@@ -1,5 +1,5 @@
 /** The real hub with real shells, and a real browser that looks at its page. */
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 import type { Output, SidestickClient } from "../../src/client/sidestick.ts";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
@@ -152,6 +152,14 @@ export async function seesInTerminal(page: Page, text: string | RegExp): Promise
     const shown = await shownIn(page);
     if (typeof text === "string") expect(shown).toContain(text);
     else expect(shown).toMatch(text);
+  });
+}
+
+/** Passes what the page waits before it tries again, until that is there. Its clock must have been installed. */
+export async function passTimeUntil(page: Page, there: Locator): Promise<void> {
+  await eventually(async () => {
+    await page.clock.fastForward(2_000);
+    await there.first().waitFor({ timeout: 250 });
   });
 }
 
