@@ -46,7 +46,7 @@ function cardOf(page: Page, { approval }: Pick<Asking, "approval">): Locator {
 test("[WEB-40, WEB-41, WEB-42] what is approved in its session runs, and both pages say by whom", async () => {
   const path = join(place, "approved");
   const it = await asked("web-approve", `touch ${path}`, { reason: "to show\nthat it works" });
-  const page = await stage.page(`#/session/${it.approval.sessionId}`);
+  const page = await stage.visit(`#/session/${it.approval.sessionId}`);
   const card = cardOf(page, it);
 
   await card.getByRole("timer").waitFor();
@@ -94,7 +94,7 @@ test("[WEB-42, WEB-52, WEB-86] what is asked now is in sight in a small window, 
   };
   const first = await asked("web-small", `touch ${join(place, "small-0")}`);
   const hash = `#/session/${first.approval.sessionId}`;
-  const page = await stage.page(hash, { width: 390, height: 780 });
+  const page = await stage.visit(hash, { width: 390, height: 780 });
   await cardOf(page, first).waitFor();
   await deny(first);
   for (const name of ["small-1", "small-2"]) {
@@ -151,7 +151,7 @@ test("[WEB-42] whoever decides too late is told, and sees who was first", async 
   const olga = await clientOf(stage.hub.url, stage.hub.dataDir, "operator", "olga");
   const it = await asked("web-race", `touch ${path}`);
   const { requestId } = it.approval;
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
   // The page's own yes is held up on its way until somebody else has said no.
   await page.route("**/resolve", async (route) => {
     await olga.approval.resolve({ requestId, status: "rejected", reason: "I was first" });

@@ -48,7 +48,7 @@ async function clickWhenThere(page: Page, selector: string): Promise<void> {
 test("[WEB-93] a card that appears under a click isn't approved by it; half a second later it is", async () => {
   const path = join(place, "slipped");
   const sessionId = await stage.driven("web-slip");
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   const clicked = clickWhenThere(page, ".ask .decide button.main");
 
   runs("web-slip", `touch ${path}`);
@@ -62,7 +62,7 @@ test("[WEB-93] a card that appears under a click isn't approved by it; half a se
 });
 
 test("[WEB-93] a card that moves under the hand isn't pressed; the keyboard needs no place", async () => {
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
   const [above, below] = await Promise.all(
     ["first", "second"].map((action) => stage.agent.approval.request({ kind: "tool", action, payload: { action } })),
   );
@@ -91,7 +91,7 @@ test("[WEB-93] a dialog stands still whatever the card does that opened it", asy
   const sessionId = await stage.driven("web-dialog");
   await stage.person.control.take({ sessionId });
   await stage.agent.control.request({ sessionId, reason: "to go on" });
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
   const card = page.locator(".ask[data-kind=request]");
   await card.getByRole("button", { name: "Grant …" }).click();
   await page.getByRole("dialog").waitFor();
@@ -124,7 +124,7 @@ async function lettersOf(element: Locator): Promise<readonly number[]> {
 test("[WEB-94] a command whose end is out of sight can't be approved before somebody was there", async () => {
   const path = join(place, "at-the-end");
   const sessionId = await stage.driven("web-long");
-  const page = await stage.page(`#/session/${sessionId}`, { height: 700 });
+  const page = await stage.visit(`#/session/${sessionId}`, { height: 700 });
   runs("web-long", `true\n${"# harmless\n".repeat(60)}touch ${path}`);
   const card = page.locator(".ask");
   const approve = card.getByRole("button", { name: "Approve" });
@@ -145,7 +145,7 @@ test("[WEB-94] letters that run from right to left don't turn what is decided ab
   await stage.driven("web-bidi");
   runs("web-bidi", `touch ${text}`);
   const { requestId } = await stage.agent.approval.request({ kind: "tool", action: text, payload: { text } });
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
   const own = page.locator(`#card-approval-${requestId}`);
   const command = page.locator(".ask pre.command").filter({ hasText: "touch keep" });
 
@@ -161,7 +161,7 @@ test("[WEB-96] what an agent says at length leaves STOP NOW and the terminal in 
   await stage.agent.control.release({ sessionId, note: "look here\n".repeat(300) });
   await stage.person.control.take({ sessionId });
   await stage.agent.control.request({ sessionId, reason: "please\n".repeat(60) });
-  const page = await stage.page(`#/session/${sessionId}`, { width: 390, height: 844 });
+  const page = await stage.visit(`#/session/${sessionId}`, { width: 390, height: 844 });
   await page.locator(".request").waitFor();
   await page.locator(".terminal-place[data-there=true]").waitFor();
 

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 async function attached(conversation_id: string): Promise<{ readonly page: Page; readonly sessionId: string }> {
   const sessionId = await stage.driven(conversation_id);
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
   return { page, sessionId };
 }
@@ -60,7 +60,7 @@ test("[WEB-92] a flood of what is slow to draw leaves STOP NOW within reach", as
 test("[WEB-95] whoever only looks, with the mouse over the terminal, types nothing and takes nothing", async () => {
   const sessionId = await stage.driven("web-mouse");
   await stage.run("web-mouse", String.raw`printf '\033[?1004h\033[?1003h\033[?1006h\033[?1049h'; echo menu`);
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
   await seesInTerminal(page, "menu");
   const { x, y } = (await page.locator(".xterm-screen").boundingBox())!;

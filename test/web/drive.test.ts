@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 async function opened(conversation_id: string): Promise<{ readonly sessionId: string; readonly page: Page }> {
   const sessionId = await stage.driven(conversation_id);
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
   return { sessionId, page };
 }

@@ -38,7 +38,7 @@ async function requested(title: string, reason: string): Promise<string> {
 
 test("[WEB-50] a plan is decided from its card, and every page says by whom", async () => {
   const sessionId = await planning("web-plan", ["Add a test for the parser", "Fix the parser", "Run the tests"]);
-  const [page, other] = await Promise.all([stage.page(`#/session/${sessionId}`), stage.page("#/inbox")]);
+  const [page, other] = await Promise.all([stage.visit(`#/session/${sessionId}`), stage.page("#/inbox")]);
   const cards = [page, other].map((it) => it.locator(".ask[data-kind=plan]"));
   await cards[0]!.getByText("Fix the parser").waitFor();
   expect(await cards[0]!.getByRole("button").allInnerTexts()).toEqual(["Execute", "Modify", "Cancel"]);
@@ -51,7 +51,7 @@ test("[WEB-50] a plan is decided from its card, and every page says by whom", as
 });
 
 test("[WEB-51, WEB-52, WEB-53, WEB-55] all that waits is in one place, oldest first, and the keyboard goes through it", async () => {
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
   await page.getByText("Nothing waits for you").waitFor();
   expect(await page.title()).toBe("Sidestick");
   const asked = await asking(stage, "read -p 'Deploy? [y/N] ' x");
@@ -202,7 +202,7 @@ test("[WEB-12] whatever agents and programs say is only ever text, with signs fo
   await requested("bad reason", BAD);
   const question = await asking(stage, `read -p "$(printf '${PRINTED} [y/n] ')" x`);
   const plan = await planning("web-bad-plan", [`Fix ${PRINTED}`, `Test ${PRINTED}`, "Run the tests"]);
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
 
   for (const kind of ["approval", "request", "prompt", "plan"]) {
     await page.locator(`.ask[data-kind=${kind}][data-waits=true]`, { hasText: "<img" }).first().waitFor();

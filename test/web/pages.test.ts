@@ -36,7 +36,7 @@ test.each(LOOKS)(
   "[WEB-80, WEB-82, WEB-83, WEB-85] every page has its say, and axe nothing serious, $name",
   async ({ options, of }) => {
     const sessionId = await stage.terminal("for axe");
-    const page = await stage.page("#/", options);
+    const page = await stage.visit("#/", options);
     await page.evaluate(axe.source);
     for (const [at, hash] of [...PLACES, `#/session/${sessionId}`, `#/session/${sessionId}/replay`].entries()) {
       await page.goto(`${stage.hub.url}/${hash}`);
@@ -49,7 +49,7 @@ test.each(LOOKS)(
 );
 
 test("[WEB-16, WEB-20, WEB-10] a terminal is started, paused, resumed and closed; two pages show the same", async () => {
-  const [page, other] = [await stage.page(), await stage.page()];
+  const [page, other] = [await stage.visit(), await stage.page()];
   await page.getByRole("button", { name: "New terminal" }).first().click();
   await page.getByLabel("Title").fill("made by a person");
   await page.getByRole("button", { name: "Start", exact: true }).click();
@@ -79,7 +79,7 @@ test("[WEB-16, WEB-20, WEB-10] a terminal is started, paused, resumed and closed
 
 test("[WEB-83] the keyboard is never lost: past the list, back from a dialog, out of the terminal", async () => {
   const sessionId = await stage.terminal("by keys");
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
 
   await page.getByRole("button", { name: "Skip to the content" }).press("Enter");
@@ -117,7 +117,7 @@ test("[WEB-70, WEB-16, WEB-13] a session that was closed long ago is found by it
 });
 
 test("[WEB-83] on a phone the menu is gone when it led somewhere, be it by a dialog or back", async () => {
-  const page = await stage.page("#/inbox", { width: 390, height: 844 });
+  const page = await stage.visit("#/inbox", { width: 390, height: 844 });
   const menu = page.getByRole("button", { name: "Menu" });
   const isOpen = () => menu.getAttribute("aria-expanded");
   await menu.click();
@@ -149,7 +149,7 @@ test("[WEB-13] a view that fails says so, and the rest of the page goes on", asy
 
 test("[WEB-16, WEB-13] a terminal is started in a workspace that there is; what a dialog does in vain is told in it", async () => {
   await stage.person.workspace.put({ workspaceId: "shut", settings: { grant_open: "forbid" } });
-  const page = await stage.page();
+  const page = await stage.visit();
   await page.getByRole("button", { name: "New terminal" }).first().click();
   await page.getByLabel("Workspace").selectOption("shut");
   await page.getByRole("button", { name: "Start", exact: true }).click();
@@ -163,7 +163,7 @@ test("[WEB-16, WEB-13] a terminal is started in a workspace that there is; what 
 });
 
 test("[WEB-82, WEB-13, WEB-17] tokens are made, shown once and revoked; policy judges; what is refused is said, and no longer on the next page", async () => {
-  const page = await stage.page("#/tokens");
+  const page = await stage.visit("#/tokens");
   await page.getByLabel("Name").fill("from the page");
   await page.getByRole("button", { name: "Make a token" }).dblclick();
   await page.getByText(/^sidestick_agent_/).waitFor();
@@ -191,7 +191,7 @@ test("[WEB-82, WEB-13, WEB-17] tokens are made, shown once and revoked; policy j
 test("[WEB-85] on a phone a token can be revoked and a verdict read without scrolling sideways; nor do the operations", async () => {
   const name = "an-agent-with-a-name-that-takes-a-line-of-its-own";
   await stage.person.token.create({ role: "agent", name });
-  const page = await stage.page("#/tokens", { width: 390, height: 844 });
+  const page = await stage.visit("#/tokens", { width: 390, height: 844 });
   await page.getByRole("cell", { name }).waitFor();
   expect(await tooWide(page, "html, main, .wide")).toEqual([0, 0, 0]);
 
@@ -207,7 +207,7 @@ test("[WEB-85] on a phone a token can be revoked and a verdict read without scro
 });
 
 test("[WEB-82, WEB-13] a page whose question fails says so, and asks again when told to", async () => {
-  const page = await stage.page();
+  const page = await stage.visit();
   await page.route("**/tokens", (route) => route.fulfill({ status: 503, body: "{}" }), { times: 1 });
 
   await page.goto(`${stage.hub.url}/#/tokens`);
@@ -219,7 +219,7 @@ test("[WEB-82, WEB-13] a page whose question fails says so, and asks again when 
 });
 
 test("[WEB-82, WEB-10] a host counts the sessions that there are; each view begins at its beginning", async () => {
-  const page = await stage.page("#/", { height: 400 });
+  const page = await stage.visit("#/", { height: 400 });
   const open = (await stage.person.session.list()).filter((it) => it.status !== "closed").length;
   await page.locator("main").evaluate((it) => it.scrollTo(0, 200));
   await page.getByRole("link", { name: "Hosts" }).click();
@@ -248,7 +248,7 @@ test("[WEB-7, WEB-15] whoever is invited to look, under the name of who drives t
 });
 
 test("[WEB-14] whoever isn't logged in is told how to; a login that is revoked leads there at once", async () => {
-  const page = await stage.page();
+  const page = await stage.visit();
   const before = new Set((await stage.person.token.list()).map((it) => it.tokenId));
   const fresh = await stage.page();
   const mine = (await stage.person.token.list()).find((it) => !before.has(it.tokenId));

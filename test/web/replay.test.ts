@@ -38,7 +38,7 @@ test("[WEB-70, WEB-71, WEB-74, WEB-75] scrubbing shows each screen as it was, an
   await eventually(async () => expect((await look(conversation_id)).text).toMatch(/by a person\n.*[$#]$/));
   looks.push(await look(conversation_id));
 
-  const page = await stage.page(`#/session/${sessionId}/replay?at=c${looks[1]!.cursor}`);
+  const page = await stage.visit(`#/session/${sessionId}/replay?at=c${looks[1]!.cursor}`);
   await shows(page, looks[1]!);
   const hash = (cursor: number) =>
     page.evaluate((at) => (location.hash = at), `#/session/${sessionId}/replay?at=c${cursor}`);
@@ -67,7 +67,7 @@ test("[WEB-72, WEB-73] it is scrubbed by keys, plays, jumps to events, and gives
   await run("echo two");
   const end = await look(conversation_id);
   await stage.person.session.close({ sessionId });
-  const page = await stage.page(`#/session/${sessionId}/replay`);
+  const page = await stage.visit(`#/session/${sessionId}/replay`);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const slider = page.getByRole("slider", { name: "Time" });
   const ms = async () => Number(await slider.inputValue());
@@ -103,7 +103,7 @@ test("[WEB-77] it opens on the first that was drawn, and says what the marks mea
   const sessionId = await stage.driven(conversation_id);
   await stage.person.session.close({ sessionId });
 
-  const page = await stage.page(`#/session/${sessionId}/replay`);
+  const page = await stage.visit(`#/session/${sessionId}/replay`);
 
   await seesInTerminal(page, /[$#]/);
   const marks = await page.getByRole("list", { name: "Marks" }).getByRole("listitem").allTextContents();

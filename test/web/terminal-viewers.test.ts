@@ -22,7 +22,7 @@ test("[WEB-32, STR-6] viewers of any size change nothing; whoever drives fits th
   const size = async () => (({ cols, rows }) => [cols, rows])(await stage.person.pty.status({ conversation_id }));
   const before = await size();
   const [wide, narrow] = await Promise.all([
-    stage.page(`#/session/${sessionId}`),
+    stage.visit(`#/session/${sessionId}`),
     stage.page(`#/session/${sessionId}`, { width: 390, height: 700 }),
   ]);
   await stage.run(conversation_id, "echo for all of th''em");
@@ -46,7 +46,7 @@ test("[WEB-32, STR-6] viewers of any size change nothing; whoever drives fits th
 
 test("[WEB-87] on a phone the letters stay readable, and the cursor's part of the line is in sight", async () => {
   const sessionId = await stage.terminal("on a phone");
-  const page = await stage.page(`#/session/${sessionId}`, { width: 390, height: 844 });
+  const page = await stage.visit(`#/session/${sessionId}`, { width: 390, height: 844 });
   await page.locator(".terminal-place[data-there=true]").waitFor();
   const place = page.locator(".terminal-place");
   const scrolled = () => place.evaluate((it) => it.scrollLeft);
@@ -70,7 +70,7 @@ test("[WEB-31, WEB-15] who only looks types nothing, and a program's question ge
   const conversation_id = "web-asks";
   const sessionId = await stage.driven(conversation_id);
   const pages = await Promise.all([
-    stage.page(`#/session/${sessionId}`),
+    stage.visit(`#/session/${sessionId}`),
     stage.page(`#/session/${sessionId}`, { viewer: "guest" }),
   ]);
   await Promise.all(pages.map((it) => it.locator(".terminal-place[data-there=true]").waitFor()));
@@ -133,7 +133,7 @@ test("[WEB-33, WEB-11] after a restart of the hub the page shows the screen that
 test("[WEB-2, WEB-30, WEB-83] colours of 24 bits are shown under the page's policy, and others change with the page's", async () => {
   const conversation_id = "web-colours";
   const sessionId = await stage.driven(conversation_id);
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await stage.run(conversation_id, "printf '\\033[38;2;10;200;30mgre''en\\033[m\\n'");
   await seesInTerminal(page, /^green$/m);
 
@@ -156,7 +156,7 @@ test("[WEB-30, WEB-61, WEB-13] a session that is over shows its last screen; whe
   await stage.run(conversation_id, "seq 300; echo the la''st");
   await stage.person.session.close({ sessionId });
 
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
 
   await seesInTerminal(page, /300\nthe last\n/);
   await page.route("**/keyframe*", (route) => route.fulfill({ status: 503 }));
@@ -169,7 +169,7 @@ test("[WEB-30, WEB-61, WEB-13] a session that is over shows its last screen; whe
 test("[WEB-36, WEB-76] while a flood pours in the page does what it is told, and then shows the end of it", async () => {
   const conversation_id = "web-flood";
   const sessionId = await stage.driven(conversation_id);
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
   const enough = join(await temporaryDirectory(), "enough");
   const pouring = stage.run(
