@@ -6,8 +6,9 @@ import { join } from "node:path";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { POLICY } from "../approvals/judged-hub.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
-import { WebStage } from "./stage.ts";
+import { passTimeUntil, WebStage } from "./stage.ts";
 
 let stage: WebStage;
 let place: string;
@@ -22,7 +23,9 @@ afterAll(() => rm(place, { recursive: true, force: true }));
 
 /** An agent's call that waits for a person; what comes of it doesn't matter. */
 function runs(conversation_id: string, command: string, more: object = {}): void {
-  void stage.agent.pty.exec_block({ conversation_id, command, wait_ms: 20_000, ...more }).catch(() => undefined);
+  void stage.agent.pty
+    .exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS, ...more })
+    .catch(() => undefined);
 }
 
 /** In the page, as soon as the button is there: what a person does whose click was already on its way. */
@@ -45,7 +48,7 @@ async function clickWhenThere(page: Page, selector: string): Promise<void> {
 test("[WEB-93] a card that appears under a click isn't approved by it; half a second later it is", async () => {
   const path = join(place, "slipped");
   const sessionId = await stage.driven("web-slip");
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   const clicked = clickWhenThere(page, ".ask .decide button.main");
 
   runs("web-slip", `touch ${path}`);
@@ -56,11 +59,10 @@ test("[WEB-93] a card that appears under a click isn't approved by it; half a se
   expect([approval?.status, existsSync(path)]).toEqual(["pending", false]);
   await page.locator(".ask").getByRole("button", { name: "Approve" }).click();
   await eventually(() => expect(existsSync(path)).toBe(true));
-  await page.context().close();
 });
 
 test("[WEB-93] a card that moves under the hand isn't pressed; the keyboard needs no place", async () => {
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
   const [above, below] = await Promise.all(
     ["first", "second"].map((action) => stage.agent.approval.request({ kind: "tool", action, payload: { action } })),
   );
@@ -83,14 +85,13 @@ test("[WEB-93] a card that moves under the hand isn't pressed; the keyboard need
   for (const it of [above, below]) {
     await stage.person.approval.resolve({ requestId: it?.requestId ?? "", status: "rejected" });
   }
-  await page.context().close();
 });
 
 test("[WEB-93] a dialog stands still whatever the card does that opened it", async () => {
   const sessionId = await stage.driven("web-dialog");
   await stage.person.control.take({ sessionId });
   await stage.agent.control.request({ sessionId, reason: "to go on" });
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
   const card = page.locator(".ask[data-kind=request]");
   await card.getByRole("button", { name: "Grant …" }).click();
   await page.getByRole("dialog").waitFor();
@@ -105,7 +106,6 @@ test("[WEB-93] a dialog stands still whatever the card does that opened it", asy
   await page.getByRole("dialog").waitFor({ state: "detached" });
   expect([isDisabled, await page.getByText("Nothing was pressed").count()]).toEqual([null, 0]);
   await stage.person.control.decline({ sessionId });
-  await page.context().close();
 });
 
 /** Where each letter of an element stands, by its place in the text. */
@@ -124,7 +124,7 @@ async function lettersOf(element: Locator): Promise<readonly number[]> {
 test("[WEB-94] a command whose end is out of sight can't be approved before somebody was there", async () => {
   const path = join(place, "at-the-end");
   const sessionId = await stage.driven("web-long");
-  const page = await stage.page(`#/session/${sessionId}`, { height: 700 });
+  const page = await stage.visit(`#/session/${sessionId}`, { height: 700 });
   runs("web-long", `true\n${"# harmless\n".repeat(60)}touch ${path}`);
   const card = page.locator(".ask");
   const approve = card.getByRole("button", { name: "Approve" });
@@ -138,7 +138,6 @@ test("[WEB-94] a command whose end is out of sight can't be approved before some
   await approve.click();
 
   await eventually(() => expect(existsSync(path)).toBe(true));
-  await page.context().close();
 });
 
 test("[WEB-94] letters that run from right to left don't turn what is decided about", async () => {
@@ -146,7 +145,7 @@ test("[WEB-94] letters that run from right to left don't turn what is decided ab
   await stage.driven("web-bidi");
   runs("web-bidi", `touch ${text}`);
   const { requestId } = await stage.agent.approval.request({ kind: "tool", action: text, payload: { text } });
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
   const own = page.locator(`#card-approval-${requestId}`);
   const command = page.locator(".ask pre.command").filter({ hasText: "touch keep" });
 
@@ -155,7 +154,6 @@ test("[WEB-94] letters that run from right to left don't turn what is decided ab
     const line = letters.slice(letters.lastIndexOf(letters[0]!));
     expect(line).toEqual(line.toSorted((a, b) => a - b));
   }
-  await page.context().close();
 });
 
 test("[WEB-96] what an agent says at length leaves STOP NOW and the terminal in sight, on a phone too", async () => {
@@ -163,7 +161,7 @@ test("[WEB-96] what an agent says at length leaves STOP NOW and the terminal in 
   await stage.agent.control.release({ sessionId, note: "look here\n".repeat(300) });
   await stage.person.control.take({ sessionId });
   await stage.agent.control.request({ sessionId, reason: "please\n".repeat(60) });
-  const page = await stage.page(`#/session/${sessionId}`, { width: 390, height: 844 });
+  const page = await stage.visit(`#/session/${sessionId}`, { width: 390, height: 844 });
   await page.locator(".request").waitFor();
   await page.locator(".terminal-place[data-there=true]").waitFor();
 
@@ -171,7 +169,6 @@ test("[WEB-96] what an agent says at length leaves STOP NOW and the terminal in 
   const terminal = (await page.locator(".terminal-place").boundingBox())!;
   expect(stop.y + stop.height).toBeLessThan(400);
   expect(terminal.y).toBeLessThan(700);
-  await page.context().close();
 });
 
 test("[WEB-96] a card that can't be drawn leaves the others, and who drives, as they are", async () => {
@@ -201,7 +198,6 @@ test("[WEB-96] a card that can't be drawn leaves the others, and who drives, as 
   }
   expect(stage.complaints.splice(0).filter((it) => !/is not a function|404/.test(it))).toEqual([]);
   await stage.person.approval.resolve({ requestId, status: "rejected" });
-  await page.context().close();
 });
 
 /** In the page: how often a long text was made readable. */
@@ -229,13 +225,13 @@ test("[WEB-98] events work out no card anew that they don't change", async () =>
 
   expect(await page.evaluate(() => document.body.dataset["worked"])).toBeUndefined();
   await stage.person.approval.resolve({ requestId, status: "rejected" });
-  await page.context().close();
 });
 
 test("[WEB-96] a screen or an overview that can't be had doesn't log the page out, nor leave it waiting", async () => {
   const sessionId = await stage.terminal("closed");
   await stage.person.session.close({ sessionId });
   const page = await stage.page();
+  await page.clock.install();
   await page.route("**/keyframe*", (route) => route.fulfill({ status: 500, body: "{}" }));
   await page.goto(`${stage.hub.url}/#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
@@ -244,9 +240,8 @@ test("[WEB-96] a screen or an overview that can't be had doesn't log the page ou
 
   await page.route("**/overview", (route) => route.fulfill({ status: 503, body: "{}" }), { times: 1 });
   await page.reload();
-  await page.locator("[data-link=live]").waitFor();
+  await passTimeUntil(page, page.locator("[data-link=live]"));
   await page.locator(".terminal-place[data-there=true]").waitFor();
 
   expect(stage.complaints.splice(0).filter((it) => !/50[03]/.test(it))).toEqual([]);
-  await page.context().close();
 });

@@ -43,7 +43,7 @@ test("[WEB-90] a server on another port, to which a printed link leads, gets not
   const sessionId = await stage.driven("web-trap");
   const page = await stage.page(`#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
-  await stage.agent.pty.exec_block({ conversation_id: "web-trap", command: `clear; echo ${url}`, wait_ms: 20_000 });
+  await stage.run("web-trap", `clear; echo ${url}`);
   await seesInTerminal(page, url);
 
   const opened = await follow(page, url);
@@ -61,7 +61,6 @@ test("[WEB-90] a server on another port, to which a printed link leads, gets not
   await page.reload();
   await page.getByText("You aren't logged in").waitFor();
   expect(stage.complaints.splice(0).filter((it) => !it.includes("401"))).toEqual([]);
-  await page.context().close();
 });
 
 test("[WEB-91] whoever opens a link for somebody else is asked first", async () => {
@@ -77,5 +76,4 @@ test("[WEB-91] whoever opens a link for somebody else is asked first", async () 
 
   await page.locator(".who", { hasText: "guest (only looks)" }).waitFor();
   expect(stage.complaints.splice(0).filter((it) => !it.includes("409"))).toEqual([]);
-  await page.context().close();
 });

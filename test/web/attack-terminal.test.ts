@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 async function attached(conversation_id: string): Promise<{ readonly page: Page; readonly sessionId: string }> {
   const sessionId = await stage.driven(conversation_id);
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
   return { page, sessionId };
 }
@@ -25,9 +25,10 @@ async function typedAfter(page: Page, sessionId: string, acting: () => Promise<v
   await acting();
   // What went before it has arrived when this has. A page that is just connecting anew sends nothing.
   await eventually(async () => {
+    await page.locator("[data-link=live]").waitFor();
     await page.keyboard.type("k");
     await page.getByText("You took control from agent.").waitFor({ timeout: 5_000 });
-  }, 30_000);
+  });
   const after = (await inputs()).slice(before);
   expect(after).not.toEqual([]);
   return after.map((it) => it.payload["bytes"]);
@@ -41,7 +42,6 @@ test("[WEB-92] no count of a sequence holds up the page, however it is written",
   await stage.run("web-counts", `printf '${[...finals, ...others].join("")}'; clear; echo still''here`);
 
   await seesInTerminal(page, "stillhere");
-  await page.context().close();
 });
 
 test("[WEB-92] a flood of what is slow to draw leaves STOP NOW within reach", async () => {
@@ -55,7 +55,6 @@ test("[WEB-92] a flood of what is slow to draw leaves STOP NOW within reach", as
   await page.getByRole("button", { name: "STOP NOW" }).click();
   await page.locator(".receipt").waitFor();
   await eventually(async () => expect((await stage.person.control.get({ sessionId })).agent_status).toBe("STOPPED"));
-  await page.context().close();
 });
 
 test("[SCR-46] output that scrolls leaves a saved cursor in its row on the page too", async () => {
@@ -71,7 +70,7 @@ test("[SCR-46] output that scrolls leaves a saved cursor in its row on the page 
 test("[WEB-95] whoever only looks, with the mouse over the terminal, types nothing and takes nothing", async () => {
   const sessionId = await stage.driven("web-mouse");
   await stage.run("web-mouse", String.raw`printf '\033[?1004h\033[?1003h\033[?1006h\033[?1049h'; echo menu`);
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
   await seesInTerminal(page, "menu");
   const { x, y } = (await page.locator(".xterm-screen").boundingBox())!;
@@ -84,7 +83,6 @@ test("[WEB-95] whoever only looks, with the mouse over the terminal, types nothi
   });
 
   expect(typed).toEqual(typed.map(() => 1));
-  await page.context().close();
 });
 
 test("[WEB-95] Alt and a click, where no program asks for the mouse, type nothing and take nothing", async () => {
@@ -95,7 +93,6 @@ test("[WEB-95] Alt and a click, where no program asks for the mouse, type nothin
   });
 
   expect(typed).toEqual(typed.map(() => 1));
-  await page.context().close();
 });
 
 test("[WEB-95, WEB-45] neither a terminal that comes late nor a change of who drives takes the keyboard from a password", async () => {
@@ -121,7 +118,6 @@ test("[WEB-95, WEB-45] neither a terminal that comes late nor a change of who dr
   await page.keyboard.type("-end");
 
   expect([late, await field.inputValue()]).toEqual(["half-rest", "half-rest-end"]);
-  await page.context().close();
 });
 
 test("[WEB-97] a text behind which an address lies shows the address before it opens", async () => {
@@ -145,5 +141,4 @@ test("[WEB-97] a text behind which an address lies shows the address before it o
 
   await eventually(() => expect(asked).toEqual([`Open a page of ${new URL(target).host}?\n\n${target}`]));
   expect(page.context().pages()).toHaveLength(1);
-  await page.context().close();
 });

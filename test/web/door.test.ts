@@ -103,7 +103,7 @@ test("[WEB-1] the page is built when its sources changed, and not otherwise", as
 
   expect([first, second, third].map((it) => it.includes("building the web page"))).toEqual([true, false, true]);
   expect(await readFile(join(copy, "dist/web/index.html"), "utf8")).toContain("Another");
-}, 60_000);
+});
 
 test("[WEB-6] the overview tells what a page begins with, to people alone", async () => {
   const hub = await startTestHub();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 async function opened(conversation_id: string): Promise<{ readonly sessionId: string; readonly page: Page }> {
   const sessionId = await stage.driven(conversation_id);
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await page.locator(".terminal-place[data-there=true]").waitFor();
   return { sessionId, page };
 }
@@ -167,11 +167,7 @@ test("[WEB-22] what was taken is handed back with a note and a lease, by the key
 
 test("[WEB-26] whoever took control sees what the agent changed in its shell, and goes on in a clean one", async () => {
   const { page } = await opened("web-changes");
-  await stage.agent.pty.exec_block({
-    conversation_id: "web-changes",
-    command: "alias sudo='echo caught'; cd /usr",
-    wait_ms: 5000,
-  });
+  await stage.run("web-changes", "alias sudo='echo caught'; cd /usr");
   await choice(page, "Take control").click();
   await page.getByRole("button", { name: "Shell changes" }).click();
 

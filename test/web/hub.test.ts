@@ -15,6 +15,8 @@ beforeAll(async () => {
   return served.stop;
 });
 
+const AT_ONCE = { overviewMs: 10, oneMs: 10 };
+
 type Answer = () => Promise<Response>;
 
 /** A page's model whose requests for the overview go through `onOverview`, and whose connection can be cut. */
@@ -34,7 +36,7 @@ function page(onOverview: (answer: Answer) => Promise<Response>) {
     fetch: (url, init) =>
       new URL(url).pathname === "/overview" ? onOverview(() => fetch(url, init)) : fetch(url, init),
   });
-  const hub = new Hub(client);
+  const hub = new Hub(client, AT_ONCE);
   const told: string[] = [];
   hub.onEvent(({ type, sessionId, payload }) => told.push(`${type} ${sessionId} ${payload["status"] as string}`));
   const link = (): string => hub.seen().world.link;
@@ -122,7 +124,7 @@ test("[WEB-13] a question that couldn't be asked for is asked for again, though 
       return what === "prompts" ? (unanswered.pop() ?? Response.json(question)) : fetch(url, init);
     },
   });
-  const hub = new Hub(client);
+  const hub = new Hub(client, AT_ONCE);
 
   await eventually(() => expect([...hub.seen().world.prompts.keys()]).toEqual(["p"]));
   expect(unanswered).toEqual([]);
@@ -146,7 +148,7 @@ test("[WEB-10, WEB-15] who only looks sees a host go away, and asks for no event
       return what === "hosts" ? Response.json([{ hostId: "h", online: false }]) : fetch(url, init);
     },
   });
-  const hub = new Hub(client);
+  const hub = new Hub(client, AT_ONCE);
 
   await eventually(() => expect(hub.seen().world.hosts.get("h")).toMatchObject({ online: false }));
   expect([subscribed.includes("host_link"), subscribed.includes("host")]).toEqual([true, false]);
@@ -178,7 +180,7 @@ test("[WEB-98] after a night the page asks for what the overview doesn't tell al
       return what === "prompts" ? answer(id) : fetch(url, init);
     },
   });
-  const hub = new Hub(client);
+  const hub = new Hub(client, AT_ONCE);
   const told: number[] = [];
   hub.onEvent(({ sequence }) => told.push(sequence));
   await eventually(() => expect(asked).toEqual(["old"]));

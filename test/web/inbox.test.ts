@@ -2,6 +2,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { POLICY } from "../approvals/judged-hub.ts";
 import { asking, pendingIn } from "../prompts/asking-hub.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { WebStage } from "./stage.ts";
 
@@ -23,7 +24,7 @@ async function planning(conversation_id: string, steps: readonly string[]): Prom
   // In one line: the shell's echo of several would be a plan, too.
   const command = `printf '${lines.join(String.raw`\n`)}'; while read -e x; do echo "GOT $x"; done`;
   await stage.agent.pty.exec_interactive({ conversation_id, command });
-  await stage.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: 15_000 });
+  await stage.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: WAIT_BUDGET_MS });
   return sessionId;
 }
 
@@ -37,7 +38,7 @@ async function requested(title: string, reason: string): Promise<string> {
 
 test("[WEB-50] a plan is decided from its card, and every page says by whom", async () => {
   const sessionId = await planning("web-plan", ["Add a test for the parser", "Fix the parser", "Run the tests"]);
-  const [page, other] = await Promise.all([stage.page(`#/session/${sessionId}`), stage.page("#/inbox")]);
+  const [page, other] = await Promise.all([stage.visit(`#/session/${sessionId}`), stage.page("#/inbox")]);
   const cards = [page, other].map((it) => it.locator(".ask[data-kind=plan]"));
   await cards[0]!.getByText("Fix the parser").waitFor();
   expect(await cards[0]!.getByRole("button").allInnerTexts()).toEqual(["Execute", "Modify", "Cancel"]);
@@ -47,11 +48,10 @@ test("[WEB-50] a plan is decided from its card, and every page says by whom", as
   await cards[0]!.getByRole("button", { name: "Execute" }).click();
 
   await Promise.all([notice, ...cards.map((it) => it.getByText("Accepted by operator").waitFor())]);
-  await Promise.all([page.context().close(), other.context().close()]);
 });
 
 test("[WEB-51, WEB-52, WEB-53, WEB-55] all that waits is in one place, oldest first, and the keyboard goes through it", async () => {
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
   await page.getByText("Nothing waits for you").waitFor();
   expect(await page.title()).toBe("Sidestick");
   const asked = await asking(stage, "read -p 'Deploy? [y/N] ' x");
@@ -90,7 +90,6 @@ test("[WEB-51, WEB-52, WEB-53, WEB-55] all that waits is in one place, oldest fi
   await page.locator(".ask[data-kind=prompt]").getByRole("button", { name: "Dismiss" }).click();
   const lately = (): Promise<string> => page.locator(".page").innerText();
   await eventually(async () => expect(await lately()).toMatch(/Decided lately[^]*Answered by operator/));
-  await page.context().close();
 });
 
 type Told = { readonly title: string; readonly body: string; readonly tag: string; closed: boolean };
@@ -156,7 +155,6 @@ test("[WEB-54] with permission, and only while the page is hidden, each thing is
   await eventually(async () =>
     expect(await told()).toEqual([first, { body: "bash asks: Hidden? [y/n]", closed: true }]),
   );
-  await page.context().close();
 });
 
 test("[WEB-54] what comes while the page is still loading what notifies is notified, and nothing that waited before", async () => {
@@ -179,7 +177,6 @@ test("[WEB-54] what comes while the page is still loading what notifies is notif
 
   const told = () => page.evaluate(() => (globalThis as unknown as Window).told.map(({ body }) => body));
   await eventually(async () => expect(await told()).toEqual(["agent asks for control: in time"]));
-  await page.context().close();
 });
 
 const BAD = "<img src=x onerror=alert(1)> [x](javascript:alert(1)) \u202Egnp\u200B";
@@ -205,7 +202,7 @@ test("[WEB-12] whatever agents and programs say is only ever text, with signs fo
   await requested("bad reason", BAD);
   const question = await asking(stage, `read -p "$(printf '${PRINTED} [y/n] ')" x`);
   const plan = await planning("web-bad-plan", [`Fix ${PRINTED}`, `Test ${PRINTED}`, "Run the tests"]);
-  const page = await stage.page("#/inbox");
+  const page = await stage.visit("#/inbox");
 
   for (const kind of ["approval", "request", "prompt", "plan"]) {
     await page.locator(`.ask[data-kind=${kind}][data-waits=true]`, { hasText: "<img" }).first().waitFor();
@@ -220,5 +217,4 @@ test("[WEB-12] whatever agents and programs say is only ever text, with signs fo
     expect([place, made]).toEqual([place, 0]);
   }
   expect((await pendingIn(stage.person, question.sessionId)).question).toContain("<img");
-  await page.context().close();
 });

@@ -10,7 +10,7 @@ let inbox: Page;
 
 beforeAll(async () => {
   stage = await WebStage.open();
-  inbox = await stage.page("#/inbox");
+  inbox = await stage.lastingPage("#/inbox");
   return stage.stop;
 });
 
@@ -99,7 +99,7 @@ test("[WEB-45] of a menu with boxes those are chosen that are checked on the car
 test("[WEB-47, WEB-46] a secret is typed in, and stands in no page, address or event; who only claims to be sudo is named", async () => {
   const secret = "correct-horse-7";
   const it = await asking(stage, "read -s -p '[sudo] password for ann: ' x; echo; echo GOT ${#x}.");
-  const page = await stage.page(`#/session/${it.sessionId}`);
+  const page = await stage.visit(`#/session/${it.sessionId}`);
   const card = cardOf(page, it.prompt);
   await card.getByText("bash waits, echo off").waitFor();
   await card.getByText("looks like one of sudo, but bash would read the answer").waitFor();
@@ -121,7 +121,6 @@ test("[WEB-47, WEB-46] a secret is typed in, and stands in no page, address or e
   const fields = await page.locator("input").evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value));
   const events = await stage.person.event.list({ limit: 5000 });
   expect([await page.content(), page.url(), ...fields, JSON.stringify(events)].join("\n")).not.toContain(secret);
-  await page.context().close();
 });
 
 test("[WEB-45, WEB-42] what was answered elsewhere says by whom, and what is typed at the terminal clears its card; who drives unfolds it and types on", async () => {
@@ -129,7 +128,7 @@ test("[WEB-45, WEB-42] what was answered elsewhere says by whom, and what is typ
     stage,
     "read -p 'Go? [y/n] ' x; read -p 'Which town? ' y; echo GOT $x $y.; read -p 'More? [y/n] ' z; echo GOT $z.",
   );
-  const page = await stage.page(`#/session/${it.sessionId}`);
+  const page = await stage.visit(`#/session/${it.sessionId}`);
   const { prompt_id, nonce } = it.prompt;
   await cardOf(page, it.prompt).waitFor();
 
@@ -150,5 +149,4 @@ test("[WEB-45, WEB-42] what was answered elsewhere says by whom, and what is typ
   await eventually(async () =>
     expect(await page.evaluate("document.activeElement.className")).toBe("xterm-helper-textarea"),
   );
-  await page.context().close();
 });

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { eventually } from "../support/eventually.ts";
-import { cuttableLink, seesInTerminal, shownIn, WebStage } from "./stage.ts";
+import { cuttableLink, passTimeUntil, seesInTerminal, shownIn, WebStage } from "./stage.ts";
 
 let stage: WebStage;
 
@@ -29,7 +29,7 @@ test("[WEB-70, WEB-71, WEB-74, WEB-75] scrubbing shows each screen as it was, an
   const sessionId = await stage.driven(conversation_id);
   await run("echo first; printf '\\033[31mred\\033[m\\n'");
   const looks = [await look(conversation_id)];
-  await run("seq 200000");
+  await run(`seq ${process.env["SIDESTICK_SOAK"] === "1" ? 200_000 : 20_000}`);
   looks.push(await look(conversation_id));
   await run("printf '\\033[2J\\033[5;10Hhere'");
   looks.push(await look(conversation_id));
@@ -38,7 +38,7 @@ test("[WEB-70, WEB-71, WEB-74, WEB-75] scrubbing shows each screen as it was, an
   await eventually(async () => expect((await look(conversation_id)).text).toMatch(/by a person\n.*[$#]$/));
   looks.push(await look(conversation_id));
 
-  const page = await stage.page(`#/session/${sessionId}/replay?at=c${looks[1]!.cursor}`);
+  const page = await stage.visit(`#/session/${sessionId}/replay?at=c${looks[1]!.cursor}`);
   await shows(page, looks[1]!);
   const hash = (cursor: number) =>
     page.evaluate((at) => (location.hash = at), `#/session/${sessionId}/replay?at=c${cursor}`);
@@ -67,7 +67,7 @@ test("[WEB-72, WEB-73] it is scrubbed by keys, plays, jumps to events, and gives
   await run("echo two");
   const end = await look(conversation_id);
   await stage.person.session.close({ sessionId });
-  const page = await stage.page(`#/session/${sessionId}/replay`);
+  const page = await stage.visit(`#/session/${sessionId}/replay`);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const slider = page.getByRole("slider", { name: "Time" });
   const ms = async () => Number(await slider.inputValue());
@@ -83,16 +83,8 @@ test("[WEB-72, WEB-73] it is scrubbed by keys, plays, jumps to events, and gives
   const next = page.getByRole("button", { name: "Next event" });
   await slider.focus();
   await page.keyboard.press("Home");
-  while (
-    !(
-      await page
-        .locator(".moment-last")
-        .textContent({ timeout: 1000 })
-        .catch(() => "")
-    )?.includes("echo one")
-  ) {
-    await next.click();
-  }
+  const isThere = async () => (await page.locator(".moment-last", { hasText: "echo one" }).count()) > 0;
+  while (!(await isThere())) await next.click();
   const stop = await ms();
   await page.getByRole("button", { name: "Copy link to this moment" }).click();
   await page.getByText("Copied a link to this moment.").waitFor();
@@ -111,7 +103,7 @@ test("[WEB-77] it opens on the first that was drawn, and says what the marks mea
   const sessionId = await stage.driven(conversation_id);
   await stage.person.session.close({ sessionId });
 
-  const page = await stage.page(`#/session/${sessionId}/replay`);
+  const page = await stage.visit(`#/session/${sessionId}/replay`);
 
   await seesInTerminal(page, /[$#]/);
   const marks = await page.getByRole("list", { name: "Marks" }).getByRole("listitem").allTextContents();
@@ -149,16 +141,18 @@ test("[WEB-70] the track of a session that goes on grows, and playing goes on wi
   await run("echo one");
   const { cursor } = await look(conversation_id);
   const page = await stage.page(`#/session/${sessionId}/replay?at=c${cursor}`);
+  await page.clock.install();
+  await page.reload();
   await seesInTerminal(page, "one");
 
   await page.getByRole("button", { name: "Play" }).click();
   await run("echo later");
-  await seesInTerminal(page, "later");
+  await passTimeUntil(page, page.locator(".xterm-rows", { hasText: "later" }));
   await page.getByText(/drove|might/).waitFor();
   expect(await page.locator(".moment").textContent()).toContain("going on");
   expect(await page.getByRole("button", { name: "Pause" }).count()).toBe(1);
 
   await stage.person.session.close({ sessionId });
-  await page.getByRole("button", { name: "Play" }).waitFor();
+  await passTimeUntil(page, page.getByRole("button", { name: "Play" }));
   expect(await page.locator(".moment").textContent()).toContain("The session ended");
 });

@@ -1,32 +1,22 @@
 /** The real hub with real shells, and a real browser that looks at its page. */
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { expect } from "vitest";
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
 import type { Output, SidestickClient } from "../../src/client/sidestick.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
+import { DEADLINE_MS } from "../support/deadline.ts";
 import { eventually } from "../support/eventually.ts";
 import { openGuardedHub } from "../support/guarded-hub.ts";
 import { ask } from "../support/http.ts";
 import { cookieOf } from "../support/login.ts";
 import type { HubPolicy } from "../support/hub.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
-
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+import { lookOften, workersBrowser } from "./browser.ts";
 
 type StoppableHub = Omit<TerminalHub, "where"> & { readonly stop: () => Promise<void> };
 
-export type PageOptions = {
-  readonly width?: number;
-  readonly height?: number;
-  readonly dark?: boolean;
+type Sight = { readonly width?: number; readonly height?: number; readonly dark?: boolean };
+
+export type PageOptions = Sight & {
   /** Logged in as somebody who only looks. */
   readonly viewer?: string;
   /** Absent: the stage's own. */
@@ -40,6 +30,8 @@ export class WebStage {
   /** Whatever a page complained about: a policy that was broken, a script that failed. */
   readonly complaints: string[] = [];
   readonly #browser: Browser;
+  #visited: Page | undefined;
+  readonly #contexts = new Set<BrowserContext>();
   readonly #stopHub: () => Promise<void>;
 
   private constructor(hub: StoppableHub, browser: Browser) {
@@ -61,19 +53,45 @@ export class WebStage {
   }
 
   static async #over(opening: Promise<StoppableHub>): Promise<WebStage> {
-    const [hub, browser] = await Promise.all([opening, launch()]);
+    const [hub, browser] = await Promise.all([opening, workersBrowser()]);
     return new WebStage(hub, browser);
   }
 
   /** Last of all it says what the pages complained about. */
   readonly stop = async (): Promise<void> => {
-    await this.#browser.close();
+    await Promise.all([...this.#contexts].map((it) => it.close()));
     await this.#stopHub();
     expect(this.complaints).toEqual([]);
   };
 
-  /** A browser of its own, logged in, at a place of the page. */
+  /** A browser's window of its own, logged in, at a place of the page; closed when the test is over. */
   async page(hash = "#/", options: PageOptions = {}): Promise<Page> {
+    const page = await this.lastingPage(hash, options);
+    onTestFinished(() => page.context().close());
+    return page;
+  }
+
+  /**
+   * The file's own window, at another place: that costs a tenth of opening one. What a test does to it for good, such as to
+   * its clock, its storage or its stream, needs a window of its own.
+   */
+  async visit(hash = "#/", { width = 1280, height = 800, dark = false }: Sight = {}): Promise<Page> {
+    const page = (this.#visited ??= await this.lastingPage());
+    onTestFinished(async ({ task }) => {
+      await page.unrouteAll();
+      if (task.result?.state === "fail") this.#visited = undefined;
+    });
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme: dark ? "dark" : "light" });
+    await page.goto(`${this.hub.url}/#/`);
+    // What the test before looked at is gone.
+    await page.locator(".beginnings").waitFor();
+    await page.goto(`${this.hub.url}/${hash}`);
+    return page;
+  }
+
+  /** For a whole file. */
+  async lastingPage(hash = "#/", options: PageOptions = {}): Promise<Page> {
     const {
       width = 1280,
       height = 800,
@@ -83,7 +101,10 @@ export class WebStage {
     } = options;
     const colorScheme = dark ? "dark" : "light";
     const context: BrowserContext = await this.#browser.newContext({ viewport: { width, height }, colorScheme });
+    this.#contexts.add(context);
+    context.setDefaultTimeout(DEADLINE_MS);
     const page = await context.newPage();
+    lookOften(page);
     page.on("pageerror", (error) => this.complaints.push(String(error)));
     page.on("console", (said) => said.type() === "error" && this.complaints.push(said.text()));
     await logIn(context, at, viewer);
@@ -104,27 +125,19 @@ export class WebStage {
     const { workspace_session_id } = await this.agent.pty.exec_block({
       conversation_id,
       command: ":",
-      wait_ms: 10_000,
+      wait_ms: WAIT_BUDGET_MS,
     });
     return workspace_session_id;
   }
 
   /** A command of the agent's, to its end. */
   run(conversation_id: string, command: string): Promise<Output<"pty.exec_block">> {
-    return this.agent.pty.exec_block({ conversation_id, command, wait_ms: 20_000 });
+    return this.agent.pty.exec_block({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
   }
 
   async #active(sessionId: string): Promise<void> {
     await eventually(async () => expect((await this.person.session.get({ sessionId })).status).toBe("active"));
   }
-}
-
-async function launch(): Promise<Browser> {
-  // Its profile is elsewhere, and goes with it; here it leaves nothing of a test.
-  const home = join(import.meta.dirname, "..", "..", "node_modules", ".cache", "browser");
-  await mkdir(home, { recursive: true });
-  const env = { ...process.env, HOME: home, XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home };
-  return chromium.launch({ executablePath: "/usr/bin/chromium-headless-shell", args: FLAGS, env });
 }
 
 /** What the page of a login link does and leaves behind, without showing it: each page that is shown costs a second. */
@@ -158,6 +171,14 @@ export async function seesInTerminal(page: Page, text: string | RegExp): Promise
     const shown = await shownIn(page);
     if (typeof text === "string") expect(shown).toContain(text);
     else expect(shown).toMatch(text);
+  });
+}
+
+/** Passes what the page waits before it tries again, until that is there. Its clock must have been installed. */
+export async function passTimeUntil(page: Page, there: Locator): Promise<void> {
+  await eventually(async () => {
+    await page.clock.fastForward(2_000);
+    await there.first().waitFor({ timeout: 250 });
   });
 }
 

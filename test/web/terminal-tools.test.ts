@@ -1,5 +1,6 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { seesInTerminal, shownIn, WebStage } from "./stage.ts";
 
@@ -25,8 +26,12 @@ async function pasteInto(page: Page, text: string): Promise<void> {
 
 test("[WEB-30, WEB-24] what an agent prints is seen; typing takes control and goes in", async () => {
   const sessionId = await stage.driven("web-typing");
-  const page = await stage.page(`#/session/${sessionId}`);
-  await stage.agent.pty.exec_block({ conversation_id: "web-typing", command: "echo from the ag''ent", wait_ms: 5_000 });
+  const page = await stage.visit(`#/session/${sessionId}`);
+  await stage.agent.pty.exec_block({
+    conversation_id: "web-typing",
+    command: "echo from the ag''ent",
+    wait_ms: WAIT_BUDGET_MS,
+  });
   await seesInTerminal(page, "from the agent");
   expect(await page.locator(".driver").textContent()).toContain("drives");
 
@@ -42,7 +47,7 @@ test("[WEB-30, WEB-24] what an agent prints is seen; typing takes control and go
 
 test("[WEB-24] the first key says from whom control was taken; one click hands it back to them", async () => {
   const sessionId = await stage.driven("web-taken");
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await attached(page);
 
   await page.locator(".terminal-place").click();
@@ -62,7 +67,7 @@ test("[WEB-24] the first key says from whom control was taken; one click hands i
 
 test("[WEB-34] one plain line is pasted at once; several lines and controls are shown first", async () => {
   const sessionId = await stage.driven("web-paste");
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await attached(page);
   const typed = async () => (await stage.person.event.list({ sessionId, types: ["input"] })).length;
 
@@ -86,7 +91,7 @@ test("[WEB-34] one plain line is pasted at once; several lines and controls are 
 test("[WEB-37] what lies before comes when somebody scrolls up to it, and the view stays; it is searched too", async () => {
   const sessionId = await stage.driven("web-older");
   await stage.run("web-older", "seq 1 9000");
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await attached(page);
   const terminal = page.locator(".terminal-place");
   const firstNumber = async () => Number((await shownIn(page)).split("\n")[0]);
@@ -120,13 +125,12 @@ test("[WEB-37, WEB-13] a search that can't be loaded says so, and links that can
 
   await page.getByText("The search could not be loaded.").waitFor();
   expect(stage.complaints.splice(0).filter((it) => !it.includes("Failed to load resource"))).toEqual([]);
-  await page.context().close();
 });
 
 test("[WEB-37] more lines than a terminal has room for: it says where the first of them are, also when they go later", async () => {
   const sessionId = await stage.driven("web-many");
   await stage.run("web-many", "seq 1 30000");
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await attached(page);
   const terminal = page.locator(".terminal-place");
   const pageUp = async (): Promise<void> => {
@@ -151,14 +155,13 @@ test("[WEB-37] more lines than a terminal has room for: it says where the first 
   await page.locator("[data-older=all]").waitFor();
   await stage.run("web-young", "seq 1 30000");
   await page.locator("[data-older=far]").waitFor();
-  await page.context().close();
 });
 
 test("[WEB-38] commands are listed with how they ended; each is jumped to and copied", async () => {
   const sessionId = await stage.driven("web-blocks");
   await stage.run("web-blocks", "echo the first; (exit 3)");
   await stage.run("web-blocks", "seq 500");
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await attached(page);
   await page.getByRole("button", { name: "Commands" }).click();
@@ -185,7 +188,7 @@ test("[WEB-38] commands are listed with how they ended; each is jumped to and co
 
 test("[WEB-35] a link leads to http and https alone, in a page that knows nothing of this one", async () => {
   const sessionId = await stage.driven("web-links");
-  const page = await stage.page(`#/session/${sessionId}`);
+  const page = await stage.visit(`#/session/${sessionId}`);
   await attached(page);
   const link = `${stage.hub.url}/healthz`;
   await stage.run(

@@ -32,8 +32,10 @@ const HOST_EVENTS = ["host", "host_link"] as const;
 /** As long as reading it takes. */
 const NOTICE_MS = 8_000;
 const NOTICE_MS_PER_SIGN = 100;
-const LOAD_AGAIN_MS = 2_000;
-const ASK_AGAIN_MS = 1_000;
+
+/** How long until what got no answer is asked for again. */
+export type Again = { readonly overviewMs: number; readonly oneMs: number };
+const AGAIN: Again = { overviewMs: 2_000, oneMs: 1_000 };
 
 export class Hub {
   readonly client: SidestickClient;
@@ -50,9 +52,11 @@ export class Hub {
   #isFollowing = false;
   #noticeId = 0;
   #drawing = false;
+  readonly #again: Again;
 
-  constructor(client: SidestickClient = new SidestickClient({ url: location.origin, pageKey })) {
+  constructor(client: SidestickClient = new SidestickClient({ url: location.origin, pageKey }), again: Again = AGAIN) {
     this.client = client;
+    this.#again = again;
     this.#stream = client.stream({
       onState: (state) => this.#linked(state),
       onLagged: (lag) => this.#lagListeners.forEach((listener) => listener(lag)),
@@ -135,7 +139,7 @@ export class Hub {
       });
       if (signal.aborted) return;
       if (overview !== undefined) return this.#begin(overview);
-      await pause(LOAD_AGAIN_MS, signal);
+      await pause(this.#again.overviewMs, signal);
     }
   }
 
@@ -215,7 +219,7 @@ export class Hub {
   /** What no answer came to may wait for a person, and no other event need follow. After a lost connection the overview tells it. */
   async #failedToAsk(what: string, error: unknown): Promise<undefined> {
     if (!isTransient(error)) return;
-    await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+    await new Promise((resolve) => setTimeout(resolve, this.#again.oneMs));
     if (this.#seen.world.link === "live") this.#asking.set(what, "again");
   }
 
