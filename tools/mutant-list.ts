@@ -380,4 +380,18 @@ export const MUTANTS: readonly Mutant[] = [
     becomes: "",
     tests: APPROVALS,
   },
+  {
+    name: "a page whose overview fails doesn't ask again",
+    file: "src/web/model/hub.ts",
+    text: "if (overview !== undefined) return this.#begin(overview);",
+    becomes: "return overview && this.#begin(overview);",
+    tests: ["test/web/hub.test.ts"],
+  },
+  {
+    name: "an approval that ran out of time says that it was denied",
+    file: "src/web/inbox/approval-words.ts",
+    text: 'return "Expired: nobody decided in time, and nothing was run";',
+    becomes: "return `Denied by ${resolvedBy}${because}`;",
+    tests: ["test/web/approval-words.test.ts"],
+  },
 ];

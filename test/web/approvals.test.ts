@@ -63,7 +63,8 @@ test("[WEB-40, WEB-41, WEB-42] what is approved in its session runs, and both pa
   }
   expect([existsSync(path), await card.getByRole("button").allInnerTexts()]).toEqual([true, ["×"]]);
   await page.locator(".ask:focus").waitFor();
-  await card.getByRole("button", { name: "Dismiss" }).click();
+  // By a key: what became of it moves the card, and a card that has just moved can't be clicked.
+  await card.getByRole("button", { name: "Dismiss" }).press("Enter");
   await page.locator("main:focus").waitFor();
   expect(await page.locator(".ask").count()).toBe(0);
 });

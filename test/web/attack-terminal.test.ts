@@ -45,7 +45,10 @@ test("[WEB-92] no count of a sequence holds up the page, however it is written",
 });
 
 test("[WEB-92] a flood of what is slow to draw leaves STOP NOW within reach", async () => {
-  const { page, sessionId } = await attached("web-slow");
+  const sessionId = await stage.driven("web-slow");
+  // Of its own: what it has got of the flood keeps it busy for longer than this test.
+  const page = await stage.page(`#/session/${sessionId}`);
+  await page.locator(".terminal-place[data-there=true]").waitFor();
   const slow = String.raw`\033#8\033[2J\033[99999S\033[99999L\033[?1049h\033[?1049l`;
   await stage.agent.pty.exec_interactive({
     conversation_id: "web-slow",
