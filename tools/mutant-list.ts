@@ -88,9 +88,23 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: "the shell gets no interrupt",
     file: "src/host/terminal/stop.ts",
-    text: `      shell.signal("SIGINT");`,
-    becomes: "",
+    text: `      shell.signal("SIGINT");\n      blocks.touch`,
+    becomes: "      blocks.touch",
     tests: ["src/host/terminal/stop-shells.test.ts"],
+  },
+  {
+    name: "a shell that waits counts as at its prompt, though it has told of none since the interrupt",
+    file: "src/host/terminal/block-tracker.ts",
+    text: `return this.#blocks.integration === "marks" && !this.#blocks.hasBegun;`,
+    becomes: "return false;",
+    tests: ["src/host/terminal/stop-shells.test.ts"],
+  },
+  {
+    name: "a lease is renewed when it is over",
+    file: "src/client/lease-keeper.ts",
+    text: "this.#renewed.seconds * 500",
+    becomes: "this.#renewed.seconds * 1500",
+    tests: ["test/control/runner.test.ts"],
   },
   {
     name: "what is made to stand still is not killed",

@@ -6,8 +6,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { runHost } from "../../src/main/host.ts";
-import { openTerminals } from "../../src/main/terminals.ts";
+import { program } from "../../bin/program.mjs";
+import type * as Host from "../../src/main/host.ts";
+import type * as Terminals from "../../src/main/terminals.ts";
 
 const { values } = parseArgs({ strict: false, options: { "data-dir": { type: "string" } } });
 // The host gets no variable that isn't a login's: what the test says lies beside the data.
@@ -16,6 +17,8 @@ const login = JSON.parse(readFileSync(join(String(values["data-dir"]), "..", "lo
   string
 >;
 
+const { runHost } = (await import(program("main/host"))) as typeof Host;
+const { openTerminals } = (await import(program("main/terminals"))) as typeof Terminals;
 process.exitCode = await runHost(process.argv.slice(2), {
   openSession: (parts) => openTerminals({ ...parts, environment: async () => login }),
 });

@@ -202,13 +202,15 @@ export class Victim implements AsyncDisposable {
   }
 
   async #serve(path: string): Promise<void> {
-    const made = path.startsWith("\0") || lstatSync(dirname(path), { throwIfNoEntry: false }) !== undefined;
-    if (!made) mkdirSync(dirname(path), { recursive: true, mode: 0o777 });
+    const isFile = !path.startsWith("\0");
+    if (isFile) mkdirSync(dirname(path), { recursive: true, mode: 0o777 });
     const server: Server = createServer((socket) => socket.on("error", () => undefined).end("power\n")).listen(path);
     await once(server, "listening");
-    if (!path.startsWith("\0")) chmodSync(path, 0o777);
+    if (isFile) chmodSync(path, 0o777);
     this.#ends.push(() => {
-      if (!made) rmSync(dirname(path), { recursive: true, force: true });
+      if (isFile) rmSync(path, { force: true });
+      // /tmp/.X11-unix is everybody's: another victim's server may listen there.
+      if (dirname(path).includes(this.#scene)) rmSync(dirname(path), { recursive: true, force: true });
       return new Promise((resolve) => server.close(resolve));
     });
   }
