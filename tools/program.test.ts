@@ -23,6 +23,7 @@ function checkout(): TemporaryTree {
     "src/cli/text.ts": 'export const text: string = "one";\n',
     "src/cli/text.test.ts": "",
     ...Object.fromEntries(["up", "host", "host-join", "terminals"].map((name) => [`src/main/${name}.ts`, ""])),
+    "src/protocol/errors.ts": "",
     "src/web/page.ts": "",
     "package.json": JSON.stringify({ name: "sidestick", type: "module" }),
     "package-lock.json": "{}",
