@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { OpenSession } from "../host/hosted-session.ts";
 import { closeOnExec } from "../host/terminal/probe/tty.ts";
+import type { QuietTime } from "../host/terminal/quiet-clock.ts";
 import { removeDirectory } from "../host/terminal/shared-files.ts";
 import { openTerminal } from "../host/terminal/terminal-session.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -15,6 +16,8 @@ export async function openTerminals(parts: {
   readonly ours: readonly string[];
   /** Off only where a test compares bytes. */
   readonly redaction?: "on" | "off";
+  /** Of terminals' silence; absent: the machine's. */
+  readonly time?: QuietTime | undefined;
   /** Absent: as after a fresh login. */
   readonly environment?: () => Promise<Readonly<Record<string, string>>>;
 }): Promise<OpenSession> {
@@ -31,6 +34,7 @@ export async function openTerminals(parts: {
     probe,
     screens,
     redaction: parts.redaction ?? "on",
+    time: parts.time,
     ...(parts.environment === undefined ? {} : { environment: parts.environment }),
   });
   // What a host that was killed left there. Not before the first session: then this one is the only one.

@@ -1,6 +1,6 @@
 /**
  * The product's host, but its shells start in an empty home: what the start-up files of whoever runs the tests do is
- * none of their business.
+ * none of their business. SIGUSR2 lets minutes of silence go by in its terminals.
  *
  *   node test/composition/terminal-host.ts --data-dir DIR
  */
@@ -8,9 +8,11 @@ import { program } from "../../bin/program.mjs";
 import type * as Host from "../../src/main/host.ts";
 import type * as Terminals from "../../src/main/terminals.ts";
 import { emptyHome } from "../support/empty-home.ts";
+import { timeMovedBySignal } from "../support/movable-time.ts";
 
 const { runHost } = (await import(program("main/host"))) as typeof Host;
 const { openTerminals } = (await import(program("main/terminals"))) as typeof Terminals;
+const time = timeMovedBySignal();
 process.exitCode = await runHost(process.argv.slice(2), {
-  openSession: (parts) => openTerminals({ ...parts, environment: () => emptyHome(parts.directory) }),
+  openSession: (parts) => openTerminals({ ...parts, time, environment: () => emptyHome(parts.directory) }),
 });

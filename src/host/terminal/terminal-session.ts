@@ -21,6 +21,7 @@ import type { Launching } from "./launcher.ts";
 import { loginEnvironment } from "./login-environment.ts";
 import type { Probe } from "./probe/probe.ts";
 import { executableOf, groupMembers } from "./probe/processes.ts";
+import type { QuietTime } from "./quiet-clock.ts";
 import type { Screens } from "./screen/screens.ts";
 import { accountOf, passableDirectory, type SessionAccount } from "./session-account.ts";
 import { removeDirectory } from "./shared-files.ts";
@@ -40,6 +41,8 @@ export type TerminalServices = {
   readonly environment?: () => Promise<Readonly<Record<string, string>>>;
   /** Default: on. Off only where a test compares bytes. */
   readonly redaction?: "on" | "off";
+  /** Of terminals' silence; default: the machine's. */
+  readonly time?: QuietTime | undefined;
 };
 
 /** What opens the terminals of this host. */
@@ -299,6 +302,7 @@ async function startTerminal(
     redaction: services.redaction ?? "on",
     probe: services.probe,
     screens: services.screens,
+    time: services.time,
     emit,
     launcher: launching(start, services.ours, account),
     attended: start.attended ?? false,
