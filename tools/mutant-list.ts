@@ -1,4 +1,5 @@
 /** The deliberate faults of `npm run test:mutants`. The text stands exactly once in its file; a test sees to that. */
+import { CHAT_MUTANTS } from "./chat-mutants.ts";
 
 export type Mutant = {
   readonly name: string;
@@ -20,6 +21,7 @@ const APPROVALS = ["test/approvals/actions.test.ts"];
 const HOSTILE = ["test/guard/hostile.test.ts"];
 
 export const MUTANTS: readonly Mutant[] = [
+  ...CHAT_MUTANTS,
   {
     name: "the epoch check is skipped",
     file: MACHINE,

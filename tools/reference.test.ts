@@ -118,7 +118,7 @@ async function recordApprovals(client: SidestickClient, agent: SidestickClient):
 }
 
 test("[HSE-13] payloads are what the reference says they are, and no other types are recorded", async () => {
-  const maker = makerOf(new TestChannel());
+  const maker = makerOf(() => new TestChannel());
   const { person: client, agent, url, stop } = await openTerminalHub({ maker }, { yaml: ASKING });
   onTestFinished(stop);
   const told = Object.keys(PAYLOADS) as EventType[];

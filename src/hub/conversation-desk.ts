@@ -30,6 +30,7 @@ import { startTimer } from "../lib/long-timer.ts";
 import { Turns } from "../lib/turns.ts";
 import { AppError } from "../protocol/errors.ts";
 import { follow, type Journal } from "./journal.ts";
+import { PACE, type Pace } from "./pace.ts";
 import type { Clock } from "./ports.ts";
 import type { PromptDesk } from "./prompt-desk.ts";
 import type { SessionDesk } from "./session-desk.ts";
@@ -42,6 +43,7 @@ export type ConversationDeskParts = {
   readonly workspaces: WorkspaceDesk;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly pace?: Partial<Pace> | undefined;
 };
 
 export type BoundThread = Thread & { readonly sessionId: string; readonly state: ConversationState };
@@ -51,8 +53,6 @@ type Say = Omit<Extract<ConversationCommand, { type: "say" }>, "type" | "at" | "
 /** What of a decision is kept: nothing that was said, but for what waits. */
 const KEPT: ReadonlySet<string> = new Set(["conversation.touched", "conversation.queued"]);
 const ALL = "all";
-/** The host tells of it too, but not again: after a restart a program may have been quiet all the while. */
-const SETTLED_MS = 5_000;
 
 export class ConversationDesk {
   readonly #parts: ConversationDeskParts;
@@ -264,7 +264,9 @@ export class ConversationDesk {
       this.#quiet(sessionId);
       this.#quiet(sessionId);
     };
-    this.#timers.set(sessionId, startTimer(SETTLED_MS, quiet));
+    // The host tells of it too, but not again: after a restart a program may have been quiet all the while.
+    const { settledMs } = { ...PACE, ...this.#parts.pace };
+    this.#timers.set(sessionId, startTimer(settledMs, quiet));
   }
 
   #quiet(sessionId: string): void {

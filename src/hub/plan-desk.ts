@@ -14,6 +14,7 @@ import type { ConversationDesk } from "./conversation-desk.ts";
 import { freshOutput, type OutputSource } from "./fresh-output.ts";
 import { follow, type Journal } from "./journal.ts";
 import { wordsOf } from "./chat/words.ts";
+import { PACE, type Pace } from "./pace.ts";
 import type { SessionDesk } from "./session-desk.ts";
 import type { Typist } from "./typist.ts";
 
@@ -26,6 +27,7 @@ export type PlanDeskParts = {
   readonly output: OutputSource;
   readonly logger: Logger;
   readonly newId: () => string;
+  readonly pace?: Partial<Pace> | undefined;
 };
 
 export type FoundPlan = {
@@ -43,8 +45,6 @@ export type DecidedPlan = FoundPlan & { readonly notice: string };
 const KEPT = 500;
 /** Looked at in one go: what a program prints faster than that is passed over. */
 const LOOKED_MAX = 64 * 1024;
-/** Agents print word by word: a plan that nothing was added to for so long is whole. */
-const SETTLED_MS = 1_000;
 const TEXT = { headBytes: 4 * LOOKED_MAX, tailBytes: 0 };
 
 export class PlanDesk {
@@ -166,7 +166,8 @@ export class PlanDesk {
 
   #settle(sessionId: string): void {
     const settled = (): void => this.#search(sessionId, "", { isQuiet: true });
-    this.#settling.set(sessionId, setTimeout(settled, SETTLED_MS).unref());
+    const { planMs } = { ...PACE, ...this.#parts.pace };
+    this.#settling.set(sessionId, setTimeout(settled, planMs).unref());
   }
 
   #unsettle(sessionId: string): void {

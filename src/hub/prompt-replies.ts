@@ -16,6 +16,7 @@ import type { BlockDesk } from "./block-desk.ts";
 import type { ControlDesk } from "./control-desk.ts";
 import type { Journal } from "./journal.ts";
 import type { OutputDesk } from "./output-desk.ts";
+import type { Pace } from "./pace.ts";
 import type { Clock, DriverInput, InputTaken } from "./ports.ts";
 import type { PromptDesk } from "./prompt-desk.ts";
 import { RunningInjection } from "./running-injection.ts";
@@ -33,6 +34,7 @@ export type PromptRepliesParts = {
   readonly output: OutputDesk;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly pace?: Partial<Pace> | undefined;
 };
 
 export type PromptReplyInput = {
@@ -190,7 +192,7 @@ export class PromptReplies {
       await this.#say(asked, "feedback", text);
       if (secret && about === "sent") await this.#say(asked, "notice", "secret supplied");
     };
-    const order = { plan, writes, repeatable };
+    const order = { plan: { ...plan, ...this.#parts.pace?.answer }, writes, repeatable };
     const blind = kind === "opaque";
     return new RunningInjection(
       { promptId, order, entry, blind, seen: this.#parts.prompts.seen(promptId) },

@@ -15,7 +15,7 @@ import { channelMaker } from "./channels.ts";
 type Made = "maker" | "own" | "settings" | "outbox" | "links" | "pressed" | "shows";
 
 export type ChatParts = Omit<ChannelDeskParts, Made> &
-  Pick<OutgoingParts, "output" | "prompts" | "reachable" | "workspaces"> & {
+  Pick<OutgoingParts, "output" | "prompts" | "pace" | "reachable" | "workspaces"> & {
     readonly dataDir: string;
     readonly secretLinks: SecretLinks;
     readonly newId: () => string;

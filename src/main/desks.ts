@@ -15,6 +15,7 @@ import { HostDesk, type HostDeskParts } from "../hub/host-desk.ts";
 import { Journal } from "../hub/journal.ts";
 import { KeptScreens } from "../hub/kept-screens.ts";
 import { OutputDesk } from "../hub/output-desk.ts";
+import type { Pace } from "../hub/pace.ts";
 import { PolicyDesk } from "../hub/policy-desk.ts";
 import type { Clock, SessionDriver } from "../hub/ports.ts";
 import { Recordings } from "../hub/recording.ts";
@@ -52,6 +53,8 @@ export type DeskOptions = {
   readonly graceMs?: number | undefined;
   /** How long a question of a program can be answered before it is offered anew. */
   readonly promptTtlMs?: number | undefined;
+  /** How long programs are waited for; what is absent is the product's. */
+  readonly pace?: Partial<Pace> | undefined;
   /** Adapters of chat platforms; absent: the product's. */
   readonly maker?: ChannelMaker | undefined;
   /** Between the desks and what is kept of chats. */
@@ -111,7 +114,7 @@ async function policyDesk({ dataDir, policy, ours = [dataDir], logger }: DeskOpt
 }
 
 async function openStoredDesks(options: StoredOptions, policies: PolicyDesk) {
-  const { dataDir, openDrivers, logger, clock, limits, promptTtlMs, ml, url = () => "" } = options;
+  const { dataDir, openDrivers, logger, clock, limits, promptTtlMs, pace, ml, url = () => "" } = options;
   const store = await openSqliteStore(dataDir, { now: () => clock.now() });
   const drivers = await openTable(openDrivers, store);
   const bytes = new SegmentByteStore(dataDir, { now: () => clock.now() });
@@ -120,7 +123,7 @@ async function openStoredDesks(options: StoredOptions, policies: PolicyDesk) {
   const { hosts, ...reaching } = hostDesks({ ...options, ...base, store, drivers });
   const making = { newId, newSecret, digest, clock, logger };
   const { commandSeconds = COMMAND_SECONDS } = options;
-  const asking = { policies, localHostId: LOCAL_HOST, promptTtlMs, commandSeconds, ml, url };
+  const asking = { policies, localHostId: LOCAL_HOST, promptTtlMs, pace, commandSeconds, ml, url };
   const terminal = terminalDesks({ ...base, ...asking, ...making });
   const { chatStore = (kept: OutboxStore) => kept } = options;
   const outboxStore = chatStore(store.outbox);

@@ -42,9 +42,9 @@ export type RunningHub = {
   readonly close: () => Promise<void>;
 };
 
-/** How long the hub waits for viewers, and its chat platforms; what is absent is the product's. */
+/** How long the hub waits for viewers and programs, and its chat platforms; what is absent is the product's. */
 export type Patience = Pick<DoorOptions, "heartbeat" | "mcpProgressMs"> &
-  Pick<DeskOptions, "graceMs" | "promptTtlMs" | "maker" | "chatStore">;
+  Pick<DeskOptions, "graceMs" | "promptTtlMs" | "pace" | "maker" | "chatStore">;
 
 /** Rejects when it can't start; then nothing is left open. */
 export async function startHub(settings: Settings, drivers: Drivers, patience: Patience = {}): Promise<RunningHub> {

@@ -17,6 +17,7 @@ import type { Journal } from "../hub/journal.ts";
 import { OpenContinuation } from "../hub/open-continuation.ts";
 import type { OutputDesk } from "../hub/output-desk.ts";
 import { OutputReader } from "../hub/output-reader.ts";
+import type { Pace } from "../hub/pace.ts";
 import type { Clock } from "../hub/ports.ts";
 import { PromptDesk } from "../hub/prompt-desk.ts";
 import { PromptReplies } from "../hub/prompt-replies.ts";
@@ -53,6 +54,7 @@ type TerminalParts = {
   readonly digest: (text: string) => string;
   /** How long a question of a program can be answered before it is offered anew. */
   readonly promptTtlMs?: number | undefined;
+  readonly pace?: Partial<Pace> | undefined;
   readonly ml?: MLClassifier | undefined;
   /** Where people reach the hub, once it listens. */
   readonly url: () => string;

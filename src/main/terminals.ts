@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { OpenSession } from "../host/hosted-session.ts";
 import type { TerminalPatience } from "../host/terminal/patience.ts";
 import { closeOnExec } from "../host/terminal/probe/tty.ts";
+import type { QuietTime } from "../host/terminal/quiet-clock.ts";
 import { removeDirectory } from "../host/terminal/shared-files.ts";
 import { openTerminal } from "../host/terminal/terminal-session.ts";
 import type { Logger } from "../lib/logger.ts";
@@ -18,6 +19,8 @@ export async function openTerminals(parts: {
   readonly redaction?: "on" | "off";
   /** How long an interrupt may meet no safe point; shorter only in tests. */
   readonly overdueMs?: number | undefined;
+  /** Of terminals' silence; absent: the machine's. */
+  readonly time?: QuietTime | undefined;
   /** Absent: as after a fresh login. */
   readonly environment?: () => Promise<Readonly<Record<string, string>>>;
   readonly patience?: Partial<TerminalPatience> | undefined;
@@ -37,6 +40,7 @@ export async function openTerminals(parts: {
     redaction: parts.redaction ?? "on",
     patience: parts.patience,
     overdueMs: parts.overdueMs,
+    time: parts.time,
     ...(parts.environment === undefined ? {} : { environment: parts.environment }),
   });
   // What a host that was killed left there. Not before the first session: then this one is the only one.

@@ -9,12 +9,14 @@ import { storedFiles } from "../support/stored-files.ts";
 import { clientOf } from "../support/terminal-hub.ts";
 import { BOT, TestChannel } from "../support/test-channel.ts";
 import { started } from "../prompts/asking-hub.ts";
-import { ann, bob, bound, eve, startChatHub, startPairedHub, TOKEN } from "./chat-hub.ts";
+import { ann, bob, bound, chatHubOfFile, eve, startChatHub, startPairedHub, TOKEN } from "./chat-hub.ts";
+
+const { connected, paired } = chatHubOfFile();
 
 const by = { name: "telegram" };
 
 test("[CHN-128, CHN-129] a channel is checked with its platform, listed, tested and forgotten; agents and viewers have no part in it", async () => {
-  const hub = await startChatHub();
+  const hub = await connected();
   const added = await hub.person.channel.add({ kind: "telegram", token: TOKEN });
   const twice = await codeOf(hub.person.channel.add({ kind: "telegram", token: TOKEN }));
   const alone = await codeOf(hub.person.channel.test(by));
@@ -62,7 +64,7 @@ test("[CHN-128, CHN-129] a channel is checked with its platform, listed, tested 
 });
 
 test("[CHN-130] a token is in the settings for the owner alone, and in no event, log, answer or database", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const told = JSON.stringify([
     await hub.person.channel.list(),
     await hub.person.hub.doctor(),
@@ -78,7 +80,7 @@ test("[CHN-130] a token is in the settings for the owner alone, and in no event,
 });
 
 test("[CHN-130, CHN-131] what a platform says in refusing us is told without the token", async () => {
-  const hub = await startChatHub();
+  const hub = await connected();
   hub.chat.fails = new ChannelFailed(`401 for bot${TOKEN}`, "never");
   const refusal: unknown = await hub.person.channel.add({ kind: "telegram", token: TOKEN }).catch((e: unknown) => e);
 
@@ -91,7 +93,7 @@ test("[CHN-128, CHN-131] while a platform refuses us a test says so, and an invi
   await before.stop();
   const chat = new TestChannel();
   chat.fails = new ChannelFailed("401: take a new token", "never");
-  const hub = await startChatHub(before, chat);
+  const hub = await startChatHub(before, { chat });
 
   const tested: unknown = await hub.person.channel.test(by).catch((error: unknown) => error);
   const invited = await hub.person.channel.invite(by);
@@ -101,7 +103,8 @@ test("[CHN-128, CHN-131] while a platform refuses us a test says so, and an invi
 });
 
 test("[CHN-104, CHN-105] a code is good once, for its channel; wrong ones get nothing and end those that are open", async () => {
-  const hub = await startPairedHub(ann);
+  const { eventCursor: after } = await (await connected()).person.snapshot.get();
+  const hub = await paired(ann);
   const { pairing_code } = await hub.person.channel.invite(by);
 
   const first = await hub.chat.says(bob, "b", `/start ${pairing_code}`);
@@ -116,21 +119,21 @@ test("[CHN-104, CHN-105] a code is good once, for its channel; wrong ones get no
   expect(first.notice).toContain("Welcome, Bob.");
   expect([second, ...guesses, right]).toEqual(Array.from({ length: 11 }, () => ({})));
   expect(listed).toMatchObject({ home: "home-1", people: [{ name: "Ann" }, { name: "Bob" }] });
-  const paired = await hub.person.event.list({ types: ["channel"] });
-  expect(paired.map(({ payload }) => payload["change"])).toEqual(["added", "paired", "paired"]);
+  const events = await hub.person.event.list({ after, types: ["channel"] });
+  expect(events.map(({ payload }) => payload["change"])).toEqual(["added", "paired", "paired"]);
 });
 
 test.each(["http://evil.example", "http://10.0.0.7:8081", "http://127.0.0.1.evil.example", "ftp://127.0.0.1"])(
   "[CHN-128] no token is sent in clear to %s",
   async (api_root) => {
-    const hub = await startChatHub();
+    const hub = await connected();
 
     expect(await codeOf(hub.person.channel.add({ kind: "telegram", token: TOKEN, api_root }))).toBe("invalid_request");
   },
 );
 
 test("[CHN-103, CHN-132] who is taken off the list gets nothing from then on; a removed channel's threads are unbound", async () => {
-  const hub = await startPairedHub(ann, bob);
+  const hub = await paired(ann, bob);
   const it = await started(hub.agent, "cat");
   await bound(hub, "t", it.sessionId);
   await hub.person.channel.remove_person({ ...by, person_id: "2" });
@@ -175,7 +178,7 @@ test("[CHN-134, CHN-135] with settings that can't be read the hub runs without c
 });
 
 test("[CHN-135] doctor tells how each channel stands, and what to do", async () => {
-  const hub = await startChatHub();
+  const hub = await connected();
   const check = async () => (await hub.person.hub.doctor()).checks.find((it) => it.name === "telegram channel");
   const { pairing_code } = await hub.person.channel.add({ kind: "telegram", token: TOKEN });
   const lonely = await check();
@@ -197,7 +200,7 @@ test("[CHN-135] doctor tells how each channel stands, and what to do", async () 
 });
 
 test("[CHN-136] the web page and the command line are channels too: an operator says and presses there as in any chat", async () => {
-  const hub = await startChatHub();
+  const hub = await connected();
   const it = await started(hub.agent, "read -e x; echo GOT $x.; sleep 600");
   const thread = { channel: "web", thread_id: "w1" } as const;
   await hub.person.conversation.bind({ ...thread, session_id: it.sessionId });

@@ -6,10 +6,12 @@ import { startOnTerminal } from "../support/cli-on-terminal.ts";
 import { eventually } from "../support/eventually.ts";
 import { runCli, runCliHere } from "../support/run-cli.ts";
 import { BOT } from "../support/test-channel.ts";
-import { ann, startChatHub, startPairedHub, TOKEN } from "./chat-hub.ts";
+import { ann, chatHubOfFile, TOKEN } from "./chat-hub.ts";
+
+const { connected, paired } = chatHubOfFile();
 
 test("[CHN-137] adding one asks for the token unseen, shows the code, waits for who sends it, and sends a test message", async () => {
-  const hub = await startChatHub();
+  const hub = await connected();
   const person = startOnTerminal(["channels", "add", "telegram", "--data-dir", hub.dataDir]);
   await eventually(() => expect(person.screen()).toContain("Bot token (not shown): "));
 
@@ -27,7 +29,7 @@ test("[CHN-137] adding one asks for the token unseen, shows the code, waits for 
 });
 
 test("[CHN-137] a token is taken from a file or the environment, and never from the command line", async () => {
-  const hub = await startChatHub();
+  const hub = await connected();
   const cli = (...args: string[]) => runCliHere([...args, "--data-dir", hub.dataDir]);
   const file = join(hub.dataDir, "bot.token");
   await writeFile(file, `${TOKEN}\n`);
@@ -46,7 +48,7 @@ test("[CHN-137] a token is taken from a file or the environment, and never from 
 });
 
 test("[CHN-138] channels are listed, invited to, tested and removed", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const cli = (...args: string[]) => runCliHere([...args, "--data-dir", hub.dataDir]);
 
   const listed = await cli("channels");

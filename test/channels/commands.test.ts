@@ -2,10 +2,12 @@
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { asking, started } from "../prompts/asking-hub.ts";
-import { ann, bound, button, startPairedHub } from "./chat-hub.ts";
+import { ann, bound, button, chatHubOfFile } from "./chat-hub.ts";
+
+const { paired } = chatHubOfFile();
 
 test("[CHN-120, CHN-121] a thread lists sessions, uses one by number or id, tells its state and leaves", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const say = async (text: string) => (await hub.chat.says(ann, "t", text)).notice ?? "";
   const none = await say("/sessions");
   const unlisted = await say("/use 1");
@@ -31,7 +33,7 @@ test("[CHN-120, CHN-121] a thread lists sessions, uses one by number or id, tell
 });
 
 test("[CHN-122, CHN-117] control is taken and granted from a thread, and an agent's request is decided once by its card", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const { sessionId } = await started(hub.agent, "cat");
   await bound(hub, "t", sessionId);
   const say = async (text: string) => (await hub.chat.says(ann, "t", text)).notice ?? "";
@@ -69,7 +71,7 @@ test("[CHN-122, CHN-117] control is taken and granted from a thread, and an agen
 });
 
 test("[CHN-117, CHN-123] approvals are listed and decided by their cards, once", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const ask = () => hub.agent.approval.request({ kind: "tool", payload: { command: "ls" } });
   const one = await ask();
   const approve = await button(hub, "home-1", "Approve");
@@ -98,7 +100,7 @@ test("[CHN-117, CHN-123] approvals are listed and decided by their cards, once",
 });
 
 test("[CHN-123] whatever an agent writes, it is one line of the list", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   await hub.agent.approval.request({ kind: "tool", action: "look\nNothing waits for a decision.", payload: {} });
 
   const { notice = "" } = await hub.chat.says(ann, "t", "/approvals");

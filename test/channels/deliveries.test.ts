@@ -2,11 +2,13 @@
 import { expect, test } from "vitest";
 import { StorageFailed } from "../../src/hub/ports.ts";
 import { eventually } from "../support/eventually.ts";
-import { started } from "../prompts/asking-hub.ts";
-import { ann, bound, startPairedHub } from "./chat-hub.ts";
+import { fallsSilent, started } from "../prompts/asking-hub.ts";
+import { ann, bound, chatHubOfFile } from "./chat-hub.ts";
+
+const { paired } = chatHubOfFile();
 
 test("[CHN-107] what can't be remembered is not done", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await started(hub.agent, "cat");
   await bound(hub, "t", it.sessionId);
   hub.kept.saw = async () => {
@@ -20,7 +22,7 @@ test("[CHN-107] what can't be remembered is not done", async () => {
 });
 
 test("[CHN-112] stop and take wait for nothing: not for a store that hangs, nor for what the thread said before", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await started(hub.agent, "cat");
   await bound(hub, "t", it.sessionId);
   hub.kept.seen = () => Promise.withResolvers<undefined>().promise;
@@ -41,14 +43,14 @@ test("[CHN-112] stop and take wait for nothing: not for a store that hangs, nor 
 });
 
 test("[CNV-25] to a program that reads lines chat is one write with its Enter, to one that reads keys it is two", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const typed = async (command: string, threadId: string) => {
     const it = await started(hub.agent, command);
-    await hub.agent.pty.wait_for({ conversation_id: it.conversation_id, match: "INPUT", timeout_ms: 15_000 });
     await bound(hub, threadId, it.sessionId);
+    await fallsSilent(hub, it);
     await eventually(async () => {
-      const [last] = (await hub.person.event.list({ sessionId: it.sessionId, limit: 5000 })).slice(-1);
-      expect(last).toMatchObject({ type: "quiet", payload: { ms: 5_000 } });
+      const events = await hub.person.event.list({ sessionId: it.sessionId, types: ["quiet"], limit: 5000 });
+      expect(events.at(-1)?.payload).toEqual({ ms: 60_000 });
     });
     await hub.chat.says(ann, threadId, "hello");
     return eventually(async () => {
@@ -61,6 +63,6 @@ test("[CNV-25] to a program that reads lines chat is one write with its Enter, t
 
   const several = await hub.chat.says(ann, "t", "one\ntwo");
 
-  expect(await Promise.all([typed("cat", "lines"), typed("read -e x", "keys")])).toEqual([[6], [5, 1]]);
+  expect([await typed("cat", "lines"), await typed("read -e x", "keys")]).toEqual([[6], [5, 1]]);
   expect(several.notice).toBe("Please send one line, without control characters. Nothing was sent.");
 });

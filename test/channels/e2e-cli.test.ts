@@ -42,10 +42,12 @@ test("[CHN-34, CHN-35, CHN-37] questions are answered in words and by number, ou
   person.type("1\r");
   await shows(person, "1. red   2. green");
   person.type("2\r");
-  await shows(person, "Press Enter to continue");
+  // The question, not what the program printed of it: that may come earlier.
+  await shows(person, "[1] Enter");
   person.type("\r");
   await prints(stage.agent, it, "GOT y green.");
-  await shows(person, "> GOT y green.");
+  // As a message of its own, or with what was printed before, if the machine is slow.
+  await eventually(() => expect(stripVTControlCharacters(person.screen())).toMatch(/[>|] GOT y green\./));
   await shows(person, "CLI advanced");
   person.type("/status\r");
   await shows(person, "The agent agent has control.");
@@ -65,7 +67,7 @@ test("[CHN-34, CHN-35, CHN-37] questions are answered in words and by number, ou
   expect(await inputs(it.sessionId)).toHaveLength(3);
   const [before, after] = modesOf(person.screen());
   expect(after).toBe(before);
-}, 60_000);
+});
 
 test("[CHN-36] a secret is asked for unseen and goes into the question; answered elsewhere it is asked no more", async () => {
   const asks = (word: string) => `python3 -c "import getpass; print('${word}', len(getpass.getpass('Key: ')))"`;
@@ -89,7 +91,7 @@ test("[CHN-36] a secret is asked for unseen and goes into the question; answered
   expect(person.screen()).not.toMatch(/canary|half-of/);
   const said = await stage.person.event.list({ limit: 5000 });
   expect(JSON.stringify(said)).not.toMatch(/canary|half-of|hello/);
-}, 60_000);
+});
 
 test("[CHN-35, CHN-37] plans and approvals are decided by number; the end of the session ends the chat", async () => {
   const it = await hearing(stage, `read -e go; ${PLAN}; read -e x; exit 0`);
@@ -109,7 +111,7 @@ test("[CHN-35, CHN-37] plans and approvals are decided by number; the end of the
   expect(stripVTControlCharacters(person.screen()).match(/Plan accepted/g)).toHaveLength(1);
   expect(await person.exited).toMatchObject({ exitCode: 0 });
   expect(stripVTControlCharacters(person.screen())).toContain("* The session has ended");
-}, 60_000);
+});
 
 test("[CHN-38] from a pipe each line is said, and its end leaves; messages as JSON; secrets are not taken", async () => {
   const it = await started(stage.agent, "read -p 'Name: ' x; echo GOT $x.; cat");

@@ -54,7 +54,7 @@ test("[PMT-105, CHN-19, CHN-33] killed while a question waits: not lost, not ans
   expect(it.topic.texts().filter((text) => text.includes("Continue?"))).toHaveLength(1);
   const inputs = await second.person.event.list({ sessionId: it.sessionId, types: ["input"] });
   expect(inputs.map(({ payload }) => payload["text"])).toEqual(["n\r"]);
-}, 60_000);
+});
 
 test("[PMT-105, CHN-2, CHN-33] killed while a password waits: the card is edited to the new offer's link", async () => {
   const start = await startKillable();
@@ -81,4 +81,4 @@ test("[PMT-105, CHN-2, CHN-33] killed while a password waits: the card is edited
 
   await prints(second.agent, it, "LENGTH 15");
   expect(headingOf(supplied)).toBe("200 Supplied. You can close this page.");
-}, 60_000);
+});

@@ -1,6 +1,7 @@
 /** Telegram and Slack at once: who is first wins, and what people decide in either of them. */
 import { existsSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { prints } from "../prompts/asking-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { bob, DIRECT, type EndToEnd, openEndToEnd, slackCard, slackShown, talkingTo, Topic } from "./e2e-stage.ts";
@@ -23,7 +24,7 @@ beforeAll(async () => {
 const slackBound = (session_id: string) =>
   stage.person.conversation.bind({ channel: "slack", thread_id: DIRECT, session_id });
 
-test("[CHN-17, CHN-116, CHN-6] a question is in both; the first answer wins, the other card says who, and the second is told", async () => {
+test("[CHN-17, CHN-116, CHN-6] a question is in both; the first answer wins, and the other card says who and has no buttons any more", async () => {
   const it = await talkingTo(stage, "read -p 'Go on? [Y/n] ' x; echo GOT $x.; sleep 600");
   await slackBound(it.sessionId);
   const inTelegram = await it.topic.card("Yes");
@@ -37,15 +38,13 @@ test("[CHN-17, CHN-116, CHN-6] a question is in both; the first answer wins, the
     expect(found?.facts.join(" ")).toContain("Answered by Bob");
     return found;
   });
-  const late = await it.topic.presses("Yes").catch(() => "no button");
 
   expect([told.ref, told.buttons, here?.buttons]).toEqual([inTelegram.ref, [], []]);
-  expect(late).toBe("no button");
   await it.topic.message("CLI advanced");
   await eventually(() => expect(slackShown(stage).map(({ text }) => text)).toContain("CLI advanced"));
   const inputs = await stage.person.event.list({ sessionId: it.sessionId, types: ["input"] });
   expect(inputs.map(({ source }) => source.id)).toEqual(["slack:UBOB"]);
-}, 40_000);
+});
 
 test("[CHN-117, CHN-4, APR-9] an agent's command that needs approval: the card is in both, approved in Slack it runs, once", async () => {
   const home = new Topic(stage.telegram, "11");
@@ -53,7 +52,7 @@ test("[CHN-117, CHN-4, APR-9] an agent's command that needs approval: the card i
   const run = stage.agent.pty.exec_block({
     conversation_id: "approved-by-chat",
     command: `touch ${proof}; echo DEPLOYED`,
-    wait_ms: 25_000,
+    wait_ms: WAIT_BUDGET_MS,
   });
   const inTelegram = await home.card("Approve");
   const inSlack = await slackCard(stage, "Approve");
@@ -67,7 +66,7 @@ test("[CHN-117, CHN-4, APR-9] an agent's command that needs approval: the card i
   expect([told.ref, told.buttons]).toEqual([inTelegram.ref, []]);
   const [decided] = await stage.person.approval.list({ status: "approved" });
   expect(decided).toMatchObject({ resolvedBy: "slack:UBOB" });
-}, 40_000);
+});
 
 test("[CHN-117, CHN-122, CHN-112] control from chat: lent by a button, paused and stopped by commands", async () => {
   const it = await talkingTo(stage, "cat");
@@ -91,4 +90,4 @@ test("[CHN-117, CHN-122, CHN-112] control from chat: lent by a button, paused an
   expect(interrupted.user_intent).toBe("SAFE_INTERRUPT");
   expect(await state()).toMatchObject({ user_intent: "STOP_NOW" });
   await eventually(async () => expect((await state()).agent_status).toBe("STOPPED"));
-}, 40_000);
+});

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
-import { startHub } from "../../src/main/hub.ts";
+import { type Drivers, startHub } from "../../src/main/hub.ts";
 import { connectLocalHost } from "../../src/main/local-host.ts";
 import { readSettings } from "../../src/main/settings.ts";
 import { eventually } from "../support/eventually.ts";
@@ -15,7 +15,7 @@ import { leaveOpen, type HubPolicy } from "../support/hub.ts";
 import { setPolicy } from "../support/policy.ts";
 import { TERMINAL_HOST } from "../support/host-programs.ts";
 import { clientOf, endHost } from "../support/terminal-hub.ts";
-import { started } from "../prompts/asking-hub.ts";
+import { started, waits } from "../prompts/asking-hub.ts";
 import type { Shown } from "./slack-conversations.ts";
 import { APP_TOKEN, BOT_TOKEN, BOT_USER, type SlackServer, startSlackServer } from "./slack-server.ts";
 import { TELEGRAM_TOKEN, TelegramServer } from "./telegram-server.ts";
@@ -50,10 +50,11 @@ export async function openEndToEnd({ policy, slack: hasSlack = false }: Terms = 
     XDG_STATE_HOME: dataDir,
   });
   const [telegram, slack] = [await TelegramServer.start(), await startSlackServer()];
-  const hub = await startHub(settings, async (parts) => {
+  const connect: Drivers = async (parts) => {
     const { driver, close } = await connectLocalHost({ ...parts, program: TERMINAL_HOST });
     return { drivers: [driver], close };
-  });
+  };
+  const hub = await startHub(settings, connect, { pace: { batchMs: 100, planMs: 100 } });
   const stop = async (): Promise<void> => {
     await hub.close();
     await endHost(dataDir);
@@ -154,7 +155,7 @@ export async function talkingTo(stage: Omit<EndToEnd, "slack" | "url">, command:
 export async function hearing(stage: Omit<EndToEnd, "slack" | "url">, command: string) {
   const it = await talkingTo(stage, "true");
   const { conversation_id } = it;
-  await stage.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: 15_000 });
+  await waits(stage.agent, it, "PROMPT");
   await stage.agent.pty.exec_interactive({ conversation_id, command });
   return it;
 }

@@ -1,6 +1,6 @@
 /** Chat with a running program and decisions about its plan, from Telegram. */
 import { beforeAll, expect, test } from "vitest";
-import { prints } from "../prompts/asking-hub.ts";
+import { fallsSilent, prints } from "../prompts/asking-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { type EndToEnd, labelsOf, openEndToEnd, hearing } from "./e2e-stage.ts";
 
@@ -32,6 +32,7 @@ async function planned() {
 test("[CNV-25, PMT-42] chat mode: what is written is typed as that person's own input, and what the program prints comes back", async () => {
   const it = await hearing(stage, `echo The assistant is ready to take your questions now.; ${READER}`);
   await it.topic.message("The assistant is ready");
+  await fallsSilent(stage, it);
   await eventually(async () => {
     const thread = { channel: "telegram", thread_id: it.topic.threadId };
     expect(await stage.person.conversation.resolve(thread)).toMatchObject({ state: "RUNNING" });
@@ -66,6 +67,8 @@ test("[PMT-85, CNV-24] Modify takes the next message as chat", async () => {
   const notice = await it.topic.presses("Modify");
   await it.topic.message("Here is my plan", "To be modified, said by Ann");
   it.topic.says("without the test");
+  await it.topic.message("Queued for next turn.");
+  await fallsSilent(stage, it);
 
   await prints(stage.person, it, "GOT without the test.");
   expect(notice).toBe("Send your modifications as a message.");

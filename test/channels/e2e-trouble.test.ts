@@ -41,7 +41,7 @@ test("[CHN-13, CHN-14, CHN-107] 429 and 502 and each update twice: the card come
     "CLI advanced",
   ]);
   expect(await inputs(it.sessionId)).toEqual(["n\r"]);
-}, 40_000);
+});
 
 test("[CHN-101, CHN-100] who isn't on the list gets nothing: no word, no answer to a button, no effect", async () => {
   const { telegram } = stage;

@@ -1,8 +1,11 @@
 /** Texts that were under way while questions came and went, at a real hub with real terminals. */
 import { expect, test } from "vitest";
+import { OUTCOME_WAIT_MAX_MS } from "../../src/protocol/prompts.ts";
 import { eventually } from "../support/eventually.ts";
 import { asking, pendingIn, prints } from "../prompts/asking-hub.ts";
-import { ann, bob, bound, type ChatHub, startPairedHub } from "./chat-hub.ts";
+import { ann, bob, bound, type ChatHub, chatHubOfFile } from "./chat-hub.ts";
+
+const { paired } = chatHubOfFile();
 
 const UNSEEN =
   "Your message was written before this question was asked, so it was not sent. Send it again if it answers it.";
@@ -16,7 +19,7 @@ const inputsOf = async (hub: ChatHub, sessionId: string) => {
 const TWO = "read -p 'Install it? [y/N] ' x; read -p 'Erase the disk? [y/N] ' y; echo GOT $x $y.";
 
 test("[CNV-31] a text that the platform kept doesn't answer a question that came after it, unless it is sent again", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, TWO);
   await bound(hub, "t", it.sessionId);
   const { prompt_id, nonce } = it.prompt;
@@ -37,7 +40,7 @@ test("[CNV-31] a text that the platform kept doesn't answer a question that came
 });
 
 test("[CNV-31] of two who answer at once the second answers nothing that was asked after the first", async () => {
-  const hub = await startPairedHub(ann, bob);
+  const hub = await paired(ann, bob);
   const it = await asking(hub, TWO);
   await bound(hub, "t", it.sessionId);
 
@@ -50,11 +53,11 @@ test("[CNV-31] of two who answer at once the second answers nothing that was ask
 });
 
 test("[CNV-31] a text that was written while a question stood is not typed ahead when that is over; where a clock is wrong, once it is sent again", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, "read -p 'Go? [y/N] ' x; while read -e x; do echo \"GOT $x.\"; done");
   await bound(hub, "t", it.sessionId);
   const { prompt_id, nonce } = it.prompt;
-  await hub.person.prompt.reply({ prompt_id, nonce, value: "y", wait_ms: 20_000 });
+  await hub.person.prompt.reply({ prompt_id, nonce, value: "y", wait_ms: OUTCOME_WAIT_MAX_MS });
   const [decision] = await hub.person.event.list({ sessionId: it.sessionId, types: ["prompt_decision"] });
   hub.chat.writtenAt = Date.parse(decision!.timestamp);
 

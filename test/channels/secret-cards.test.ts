@@ -6,7 +6,9 @@ import { createLogger } from "../../src/lib/logger.ts";
 import { asking } from "../prompts/asking-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { storedFiles } from "../support/stored-files.ts";
-import { ann, bob, bound, type ChatHub, startPairedHub } from "./chat-hub.ts";
+import { ann, bob, bound, type ChatHub, chatHubOfFile } from "./chat-hub.ts";
+
+const { paired } = chatHubOfFile();
 
 /** The card of a question, once it stands in a thread. */
 function cardIn({ chat }: ChatHub, threadId: string) {
@@ -18,7 +20,7 @@ function cardIn({ chat }: ChatHub, threadId: string) {
 }
 
 test("[PMT-140] the link of a card is in no file of the hub and no event, and works", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   await asking(hub, "read -s -p 'Token: ' x");
   const url = await eventually(() => {
     const link = hub.chat.shown.find(({ card }) => card.kind === "prompt")?.card.link;
@@ -35,7 +37,7 @@ test("[PMT-140] the link of a card is in no file of the hub and no event, and wo
 });
 
 test("[CHN-139] in a group the card of a secret has no link, and says where else it can be given", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, "read -s -p 'Token: ' x");
   await bound(hub, "group", it.sessionId);
 
@@ -53,7 +55,7 @@ test.each([
   },
   { what: "the channel", end: (hub: ChatHub) => hub.person.channel.remove({ name: "telegram" }) },
 ])("[CHN-139] the links that stand in a channel's chats are over when $what is removed", async ({ end }) => {
-  const hub = await startPairedHub(ann, bob);
+  const hub = await paired(ann, bob);
   await asking(hub, "read -s -p 'Token: ' x");
   const url = (await cardIn(hub, "home-1")).link?.url ?? "";
   const before = await fetch(url);
@@ -64,7 +66,7 @@ test.each([
 });
 
 test("[CHN-139] a chat that somebody had left before they were taken off the list is given no new link", async () => {
-  const hub = await startPairedHub(ann, bob);
+  const hub = await paired(ann, bob);
   const it = await asking(hub, "read -s -p 'Token: ' x");
   await hub.chat.says(bob, "home-2", `/use ${it.conversation_id}`);
   await cardIn(hub, "home-2");

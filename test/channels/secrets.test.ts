@@ -8,8 +8,11 @@ import { StorageFailed } from "../../src/hub/ports.ts";
 import { PromptReplies } from "../../src/hub/prompt-replies.ts";
 import { eventually } from "../support/eventually.ts";
 import { storedFiles } from "../support/stored-files.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { asking, pendingIn, prints } from "../prompts/asking-hub.ts";
-import { ann, bob, bound, type ChatHub, startChatHub, startPairedHub } from "./chat-hub.ts";
+import { ann, bob, bound, type ChatHub, chatHubOfFile, startChatHub, startPairedHub } from "./chat-hub.ts";
+
+const { paired } = chatHubOfFile();
 
 const canary = (): string => `canary-${randomBytes(9).toString("hex")}`;
 const CUT_OFF = "The hub was restarted in between. Look whether this was done: it is not done again.";
@@ -27,9 +30,9 @@ async function sinks(hub: ChatHub): Promise<Record<string, string>> {
 }
 
 test("[CHN-113, CNV-28] Password safety: a password from a chat is typed once, its message removed, and it is in no sink", async () => {
-  const hub = await startPairedHub(ann, bob);
+  const hub = await paired(ann, bob);
   const [first, late, slashed] = [canary(), canary(), `/${canary()}`];
-  const go = join(hub.dataDir, "go");
+  const go = join(await temporaryDirectory(), "go");
   const next = `until [ -e ${go} ]; do sleep 0.05; done; read -s -p 'Token: ' x; echo LEN \${#x}; sleep 600`;
   const it = await asking(hub, asks(next));
   await bound(hub, "t", it.sessionId);
@@ -54,7 +57,7 @@ test("[CHN-113, CNV-28] Password safety: a password from a chat is typed once, i
 });
 
 test("[CNV-28] a password that is sent where the question is shown but no session is bound goes nowhere, and not even the chat keeps it", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const secret = canary();
   const it = await asking(hub, asks("sleep 600"));
 
@@ -71,7 +74,7 @@ test("[CNV-28] a password that is sent where the question is shown but no sessio
 });
 
 test("[CNV-28] where no card of the question stands, what people write is left alone while a secret is asked for", async () => {
-  const hub = await startPairedHub(ann, bob);
+  const hub = await paired(ann, bob);
   await asking(hub, asks("sleep 600"));
 
   const { notice } = await hub.chat.says(bob, "home-2", "good morning");
@@ -81,7 +84,7 @@ test("[CNV-28] where no card of the question stands, what people write is left a
 });
 
 test("[CHN-113] a message that can't be removed is told, and removed as soon as the platform lets us", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, asks("sleep 600"));
   await bound(hub, "t", it.sessionId);
   hub.chat.keeps = new ChannelFailed("busy", "later", 10);
@@ -93,7 +96,7 @@ test("[CHN-113] a message that can't be removed is told, and removed as soon as 
 });
 
 test("[CHN-113] a password that a fault of ours keeps from being typed doesn't stay in the chat", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, asks("sleep 600"));
   await bound(hub, "t", it.sessionId);
   const reply = vi.spyOn(PromptReplies.prototype, "reply").mockRejectedValueOnce(new TypeError("a bug"));
@@ -106,7 +109,7 @@ test("[CHN-113] a password that a fault of ours keeps from being typed doesn't s
 });
 
 test("[CHN-113] a password whose delivery can't be remembered, or was cut off by the hub's end, doesn't stay in the chat", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, asks("sleep 600"));
   await bound(hub, "t", it.sessionId);
   const { saw } = hub.kept;
@@ -129,18 +132,18 @@ test("[CHN-113] a password whose delivery can't be remembered, or was cut off by
 });
 
 test("[CHN-113] what isn't a secret stays in the chat, whatever becomes of its delivery", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, "read -p 'Go? [Y/n] ' x");
   await bound(hub, "t", it.sessionId);
-  await hub.kept.saw({ channel: "telegram", id: "d-1" }, { notice: CUT_OFF });
+  await hub.kept.saw({ channel: "telegram", id: "d-3" }, { notice: CUT_OFF });
 
-  await hub.chat.says(ann, "t", "yes", "d-1");
+  await hub.chat.says(ann, "t", "yes", "d-3");
 
   expect([...hub.chat.messages.values()]).toContain("yes");
 });
 
 test("[CHN-113] where the platform never removes people's messages, the author is told", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, asks("sleep 600"));
   await bound(hub, "t", it.sessionId);
   hub.chat.keeps = "stays";
@@ -152,7 +155,7 @@ test("[CHN-113] where the platform never removes people's messages, the author i
 });
 
 test("[CNV-30] a password that was written for a question before is not typed into the next one, unless it is sent again", async () => {
-  const hub = await startPairedHub(ann, bob);
+  const hub = await paired(ann, bob);
   const before = Date.now();
   const it = await asking(hub, asks("read -s -p 'Token: ' x; echo LEN ${#x}; sleep 600"));
   await bound(hub, "t", it.sessionId);
@@ -190,7 +193,7 @@ test("[CNV-30] a password that the platform kept over a restart goes nowhere whe
 });
 
 test("[CNV-29] who sends a second password right after the first is asked to wait: nothing is queued or typed", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, asks("for i in $(seq 500); do echo tick; sleep 0.1; done"));
   await bound(hub, "t", it.sessionId);
   const [wrong, right] = [canary(), canary()];

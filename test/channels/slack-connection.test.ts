@@ -3,12 +3,10 @@ import type { Card } from "../../src/domain/channels/card.ts";
 import type { Incoming } from "../../src/hub/channel-port.ts";
 import { eventually } from "../support/eventually.ts";
 import { APP_TOKEN, BOT_TOKEN } from "./slack-server.ts";
-import { ANN, openSlack } from "./slack-stage.ts";
+import { ANN, openSlack, SOON_MS } from "./slack-stage.ts";
 
 const NOTICE: Card = { kind: "notice", text: "hello", buttons: [] };
 const DIRECT = "D0ANN";
-/** When a call that Slack never answers is given up; longer than a busy machine takes for one that it does. */
-const SOON_MS = 2_500;
 
 test.each(["warning", "refresh_requested"] as const)(
   "[CHN-88] asked to connect anew (%s) it does, and what is said meanwhile comes",

@@ -3,6 +3,7 @@ import { expect, onTestFinished } from "vitest";
 import { SlackChannel, type SlackOptions } from "../../src/channels/slack/slack-channel.ts";
 import type { Channel } from "../../src/hub/channel-port.ts";
 import { createLogger } from "../../src/lib/logger.ts";
+import { patience } from "../../tools/suite/patience.ts";
 import { eventually } from "../support/eventually.ts";
 import type { ChannelTrouble, Stage } from "./channel.contract.ts";
 import {
@@ -22,8 +23,10 @@ export const THREAD = `${CHANNEL}/${PARENT}`;
 
 export type SlackStage = Stage & { readonly slack: SlackServer };
 
-/** Silence that is noticed soon is still longer than a busy machine takes for an answer. */
-export const openHastySlack = (): Promise<SlackStage> => openSlack({ callMs: 2_500 });
+/** When a call that Slack never answers is given up; longer than a busy machine takes for one that it does. */
+export const SOON_MS = 1_000 * patience();
+
+export const openHastySlack = (): Promise<SlackStage> => openSlack({ callMs: SOON_MS });
 
 export async function openSlack(more: Partial<SlackOptions> = {}): Promise<SlackStage> {
   const slack = await startSlackServer();

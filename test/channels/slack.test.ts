@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Card } from "../../src/domain/channels/card.ts";
+import { NAME_MS } from "../../src/channels/slack/slack-channel.ts";
 import type { Incoming, Reaction } from "../../src/hub/channel-port.ts";
 import { eventually } from "../support/eventually.ts";
 import { channelContract } from "./channel.contract.ts";
@@ -133,10 +134,11 @@ describe("hearing", () => {
   });
 
   test("[CHN-84] a name that isn't told in time is no reason to wait", async () => {
-    const { slack, received } = await live();
+    const { slack, received } = await live(undefined, () => openSlack({ nameMs: 50 }));
     slack.fails(["users.info"], { hangs: true });
     slack.says(ANN.id, DIRECT, "y");
     await eventually(() => expect(received).toMatchObject([{ user: { id: ANN.id, name: ANN.id } }]));
+    expect(NAME_MS).toBe(2_000);
   });
 });
 

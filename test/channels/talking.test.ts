@@ -4,13 +4,16 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { storedFiles } from "../support/stored-files.ts";
-import { asking, pendingIn, prints, started } from "../prompts/asking-hub.ts";
-import { ann, bob, bound, button, type ChatHub, eve, startChatHub, startPairedHub } from "./chat-hub.ts";
+import { type Asking, asking, fallsSilent, pendingIn, prints, started, waits } from "../prompts/asking-hub.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+import { ann, bob, bound, button, type ChatHub, chatHubOfFile, eve, startChatHub, startPairedHub } from "./chat-hub.ts";
+
+const { paired } = chatHubOfFile();
 
 /** Reads lines and says which; quiet otherwise. */
 const READER = 'while read -e x; do echo "GOT $x."; done';
-/** Prints until the hub's directory holds a file `enough`. */
-const ticking = ({ dataDir }: ChatHub) => `until [ -e ${dataDir}/enough ]; do echo tick; sleep 0.2; done`;
+/** Prints until `enough` is a file. */
+const ticking = (enough: string) => `until [ -e ${enough} ]; do echo tick; sleep 0.2; done`;
 
 const state = async (hub: ChatHub, thread_id: string) =>
   (await hub.person.conversation.resolve({ channel: "telegram", thread_id })).state;
@@ -20,28 +23,21 @@ const inputsOf = async (hub: ChatHub, sessionId: string) => {
   return inputs.map((it) => it.source.id);
 };
 
-const waiting = (hub: ChatHub, conversation_id: string) =>
-  hub.agent.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: 15_000 });
-
 async function reader(hub: ChatHub, threadId: string) {
   const it = await started(hub.agent, READER);
-  await waiting(hub, it.conversation_id);
   await bound(hub, threadId, it.sessionId);
-  await settled(hub, threadId, it.sessionId);
+  await settled(hub, threadId, it);
   return it;
 }
 
-/** Printing nothing, for as long as that counts as having settled. */
-async function settled(hub: ChatHub, threadId: string, sessionId: string): Promise<void> {
-  await eventually(async () => {
-    const [last] = (await hub.person.event.list({ sessionId, types: ["stdout", "quiet"], limit: 5000 })).slice(-1);
-    expect(Number(last?.payload["ms"])).toBeGreaterThanOrEqual(5_000);
-    expect(await state(hub, threadId)).toBe("RUNNING");
-  }, 25_000);
+/** What waits has printed nothing for as long as that counts as having settled. */
+async function settled(hub: ChatHub, threadId: string, it: Omit<Asking, "prompt">, match?: "PROMPT"): Promise<void> {
+  await fallsSilent(hub, it, match);
+  await eventually(async () => expect(await state(hub, threadId)).toBe("RUNNING"));
 }
 
 test("[CHN-100, CHN-101] No unauthorized injection: who isn't on the list gets nothing, learns nothing and does nothing", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, "read -p 'Go? [Y/n] ' x; echo GOT $x.");
   await bound(hub, "t", it.sessionId);
   const { prompt_id: promptId } = it.prompt;
@@ -65,23 +61,25 @@ test("[CHN-100, CHN-101] No unauthorized injection: who isn't on the list gets n
 });
 
 test("[CNV-25, CNV-7, CHN-108] State-driven routing: chat runs on, waits while it streams, answers what is asked, and goes nowhere when it is over", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const unbound = await hub.chat.says(ann, "t", "hello?");
+  const enough = join(await temporaryDirectory(), "enough");
   const it = await started(
     hub.agent,
-    `${ticking(hub)}; read -e x; echo GOT $x.; read -p 'Go? [y/N] ' y; echo ANSWER $y.`,
+    `${ticking(enough)}; read -e x; echo GOT $x.; read -p 'Go? [y/N] ' y; echo ANSWER $y.`,
   );
   await bound(hub, "t", it.sessionId);
   await eventually(async () => expect(await state(hub, "t")).toBe("STREAMING"));
 
   const streaming = await hub.chat.says(ann, "t", "first");
   expect(await inputsOf(hub, it.sessionId)).toEqual([]);
-  await writeFile(join(hub.dataDir, "enough"), "");
+  await writeFile(enough, "");
+  await fallsSilent(hub, it);
   await prints(hub.person, it, "GOT first.");
   await pendingIn(hub.person, it.sessionId);
   const asked = await hub.chat.says(ann, "t", "yes");
   await prints(hub.person, it, "ANSWER y.");
-  await settled(hub, "t", it.sessionId);
+  await settled(hub, "t", it, "PROMPT");
   const shell = await hub.chat.says(ann, "t", "echo RUN-BY-NOBODY");
   await hub.person.session.close({ sessionId: it.sessionId });
   await eventually(() => expect(state(hub, "t")).rejects.toMatchObject({ code: "not_found" }));
@@ -100,16 +98,16 @@ test("[CNV-25, CNV-7, CHN-108] State-driven routing: chat runs on, waits while i
 });
 
 test("[CNV-25] chat is the person's own input and takes control; an answer leaves it where it is", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await asking(hub, `read -p 'Go? [Y/n] ' x; echo GOT $x.; ${READER}`);
   await bound(hub, "t", it.sessionId);
   const before = await hub.person.control.get({ sessionId: it.sessionId });
 
   const answered = await hub.chat.says(ann, "t", "n");
   await prints(hub.agent, it, "GOT n.");
-  await waiting(hub, it.conversation_id);
+  await waits(hub.agent, it);
   const between = await hub.person.control.get({ sessionId: it.sessionId });
-  await settled(hub, "t", it.sessionId);
+  await settled(hub, "t", it);
   const chatted = await hub.chat.says(ann, "t", "check the logs");
   await prints(hub.person, it, "GOT check the logs.");
   const after = await hub.person.control.get({ sessionId: it.sessionId });
@@ -122,10 +120,10 @@ test("[CNV-25] chat is the person's own input and takes control; an answer leave
 });
 
 test("[CNV-25, CTL-14] what is said to a shell at its prompt goes nowhere, and control stays where it is", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await started(hub.agent, "true");
   await bound(hub, "t", it.sessionId);
-  await settled(hub, "t", it.sessionId);
+  await settled(hub, "t", it, "PROMPT");
   const before = await hub.person.control.get({ sessionId: it.sessionId });
 
   const { notice } = await hub.chat.says(ann, "t", "ls");
@@ -136,7 +134,7 @@ test("[CNV-25, CTL-14] what is said to a shell at its prompt goes nowhere, and c
 });
 
 test("[CHN-111, CNV-2] Thread isolation: a thread reaches its own session alone, by text, button and command", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const one = await reader(hub, "one");
   const two = await reader(hub, "two");
   const { requestId } = await hub.agent.approval.request({
@@ -163,7 +161,7 @@ test("[CHN-111, CNV-2] Thread isolation: a thread reaches its own session alone,
 });
 
 test("[CHN-115, CHN-116] No cross-session injection, who answers first: a button works in its thread, once, and the others are told", async () => {
-  const hub = await startPairedHub(ann, bob);
+  const hub = await paired(ann, bob);
   const it = await asking(hub, "read -p 'Go? [Y/n] ' x; echo GOT $x.");
   const other = await asking(hub, "read -p 'Drop all? [y/N] ' x; echo OTHER $x.");
   await bound(hub, "t", it.sessionId);
@@ -194,7 +192,7 @@ test("[CHN-107] one delivery has one effect and one reaction: at the same time, 
   const same = await Promise.all([hub.chat.says(ann, "t", "once", "d-1"), hub.chat.says(ann, "t", "once", "d-1")]);
   const again = await hub.chat.says(ann, "t", "once", "d-1");
   await hub.stop();
-  const next = await startChatHub(hub);
+  const next = await startChatHub(hub, { pace: { settledMs: 100 } });
   const restarted = await next.chat.says(ann, "t", "once", "d-1");
   await next.kept.saw({ channel: "telegram", id: "d-2" }, { notice: "The hub was restarted in between." });
   const unknown = await next.chat.says(ann, "t", "never", "d-2");
@@ -213,17 +211,17 @@ test("[CHN-107] one delivery has one effect and one reaction: at the same time, 
 });
 
 test("[CNV-26] what is typed as chat is stored nowhere: not with its delivery, not with its Idempotency-Key", async () => {
-  const hub = await startPairedHub(ann);
+  const hub = await paired(ann);
   const it = await started(hub.agent, 'while read -s -e x; do echo "GOT ${#x}."; done');
-  await waiting(hub, it.conversation_id);
+  await waits(hub.agent, it);
   await bound(hub, "t", it.sessionId);
   await hub.person.conversation.bind({ channel: "web", thread_id: "w", session_id: it.sessionId });
-  await settled(hub, "t", it.sessionId);
+  await settled(hub, "t", it);
   const [chatted, said] = ["said in passing", "said on the page"];
 
   const reaction = await hub.chat.says(ann, "t", chatted);
   await prints(hub.person, it, `GOT ${chatted.length}.`);
-  await settled(hub, "t", it.sessionId);
+  await settled(hub, "t", it);
   const words = { channel: "web", thread_id: "w", text: said } as const;
   const answer = await hub.person.conversation.say(words, { idempotencyKey: "once" });
   await prints(hub.person, it, `GOT ${said.length}.`);
@@ -236,8 +234,8 @@ test("[CNV-26] what is typed as chat is stored nowhere: not with its delivery, n
 });
 
 test("[CHN-112] stop acts at once, though the thread's messages wait, and ends what waited", async () => {
-  const hub = await startPairedHub(ann);
-  const it = await started(hub.agent, ticking(hub));
+  const hub = await paired(ann);
+  const it = await started(hub.agent, ticking("/nonexistent/enough"));
   await bound(hub, "t", it.sessionId);
   await eventually(async () => expect(await state(hub, "t")).toBe("STREAMING"));
   await hub.chat.says(ann, "t", "later");

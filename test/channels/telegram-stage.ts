@@ -3,6 +3,7 @@ import { onTestFinished } from "vitest";
 import { TelegramChannel } from "../../src/channels/telegram/telegram-channel.ts";
 import type { TelegramTiming } from "../../src/channels/telegram/telegram-channel.ts";
 import { createLogger } from "../../src/lib/logger.ts";
+import { patience } from "../../tools/suite/patience.ts";
 import type { ChannelTrouble, Stage } from "./channel.contract.ts";
 import { BOT_NAME, TelegramServer } from "./telegram-server.ts";
 import type { Fault } from "./telegram-server.ts";
@@ -14,7 +15,7 @@ const SHOWING = ["sendMessage", "editMessageText"];
 /** Short enough for a test to wait for. */
 const TIMING: TelegramTiming = { waitSeconds: 2, callMs: 20_000, retryMinMs: 10, retryMaxMs: 50 };
 /** When a call that Telegram never answers is given up; longer than a busy machine takes for one that it does. */
-export const SOON_MS = 2_500;
+export const SOON_MS = 1_000 * patience();
 
 export type TelegramStage = Stage & {
   readonly telegram: TelegramServer;

@@ -3,6 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { OUTCOME_WAIT_MAX_MS } from "../../src/protocol/prompts.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { type HubProcess, spawnHub } from "../support/hub.ts";
@@ -61,7 +63,7 @@ test("[PMT-105, PMT-70] Enter follows the text also into a question that is olde
 
   const { agent, person } = await restart("SIGTERM");
   const { prompt_id, nonce } = await pendingIn(person, it.sessionId);
-  const answered = await person.prompt.reply({ prompt_id, nonce, value: "web7", wait_ms: 20_000 });
+  const answered = await person.prompt.reply({ prompt_id, nonce, value: "web7", wait_ms: OUTCOME_WAIT_MAX_MS });
 
   await prints(agent, it, "GOT web7.");
   expect(answered).toMatchObject({ outcome: "advanced" });
@@ -99,7 +101,7 @@ test.each(MOMENTS)(
     const told =
       moment === "at once"
         ? Promise.resolve()
-        : people.person.event.list({ sessionId: it.sessionId, after, types: [moment], waitMs: 15_000 });
+        : people.person.event.list({ sessionId: it.sessionId, after, types: [moment], waitMs: WAIT_BUDGET_MS });
     const replied = codeOf(people.person.prompt.reply({ prompt_id, nonce, value: "n" }));
     await told;
 
@@ -107,7 +109,12 @@ test.each(MOMENTS)(
     await replied;
     const next = await pendingIn(person, it.sessionId);
     if (next.question === "One? [Y/n]") {
-      await person.prompt.reply({ prompt_id: next.prompt_id, nonce: next.nonce, value: "n", wait_ms: 20_000 });
+      await person.prompt.reply({
+        prompt_id: next.prompt_id,
+        nonce: next.nonce,
+        value: "n",
+        wait_ms: OUTCOME_WAIT_MAX_MS,
+      });
     }
     const second = await eventually(async () => {
       const asked = await pendingIn(person, it.sessionId);

@@ -1,5 +1,6 @@
 /** A question that stands longer than activity is kept. */
 import { expect, test } from "vitest";
+import { DEADLINE_MS } from "../support/deadline.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { endHostAfterTest } from "../support/terminal-hub.ts";
@@ -29,7 +30,7 @@ test("[PMT-107] No lost prompts: what still waits outlives what is kept of activ
     { promptId: again!.promptId, nonce: again!.nonce, reply: { by: "text", text: "no" } },
     ANN,
   );
-  const settled = await after.desks.prompts.settled(again!.promptId, AbortSignal.timeout(20_000));
+  const settled = await after.desks.prompts.settled(again!.promptId, AbortSignal.timeout(DEADLINE_MS));
   shiftMs = 100 * DAY_MS;
   await after.desks.retention.run();
   const left = await after.desks.log.read({ types: ["prompt", "prompt_request"], limit: 100 });

@@ -1,11 +1,13 @@
 /** Real programs ask, the desk tells what, and answers go in once. */
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
-import type { AskedPrompt } from "../../src/protocol/prompts.ts";
+import { type AskedPrompt, OUTCOME_WAIT_MAX_MS } from "../../src/protocol/prompts.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
+import { patience } from "../../tools/suite/patience.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
-import { asking, feedback, mortal, pendingIn, prints, started } from "./asking-hub.ts";
+import { asking, feedback, mortal, pendingIn, prints, started, waits } from "./asking-hub.ts";
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/programs", import.meta.url));
 
@@ -64,7 +66,7 @@ test.each([
   const before = await hub.person.control.get({ sessionId: it.sessionId });
 
   const { prompt_id, nonce } = it.prompt;
-  const answered = await hub.person.prompt.reply({ prompt_id, nonce, ...reply, wait_ms: 20_000 });
+  const answered = await hub.person.prompt.reply({ prompt_id, nonce, ...reply, wait_ms: OUTCOME_WAIT_MAX_MS });
 
   expect(answered).toMatchObject({ status: "answered", answered_by: "operator", outcome: "advanced" });
   await prints(hub.agent, it, got);
@@ -81,7 +83,7 @@ test("[PMT-111, PMT-41] a password goes in by a person and is in no feedback", a
   expect(it.prompt).toMatchObject({ class: "PASSWORD_INPUT", confidence: "HIGH", buttons: "secret_link" });
 
   const { prompt_id, nonce } = it.prompt;
-  await hub.person.prompt.reply({ prompt_id, nonce, value: " yes 2 ", wait_ms: 20_000 });
+  await hub.person.prompt.reply({ prompt_id, nonce, value: " yes 2 ", wait_ms: OUTCOME_WAIT_MAX_MS });
 
   await prints(hub.agent, it, "GOT 7");
   expect(await feedback(hub.person, it.sessionId)).toEqual(["Sent: [REDACTED] + Enter", "CLI advanced"]);
@@ -131,7 +133,7 @@ test("[PMT-113] an agent with control may answer, one without may not", async ()
 
   const before = await codeOf(hub.agent.prompt.reply({ prompt_id, nonce, value: "no" }));
   await hub.person.control.grant({ sessionId: it.sessionId, agent_id: "agent", lease_seconds: 600 });
-  const own = await hub.agent.prompt.reply({ prompt_id, nonce, value: "yes", wait_ms: 20_000 });
+  const own = await hub.agent.prompt.reply({ prompt_id, nonce, value: "yes", wait_ms: OUTCOME_WAIT_MAX_MS });
 
   expect([before, own.answered_by]).toEqual(["control_refused", "agent"]);
   await prints(hub.agent, it, "GOT Y.");
@@ -166,7 +168,7 @@ test("[PMT-51, PMT-115] what isn't clearly an answer is asked back, and nothing 
 
 test("[PMT-101, PMT-71] a menu right below a question that was just answered is asked, whatever was answered", async () => {
   const it = await asking(hub, "read -p 'Name: ' x; select y in red green; do break; done; echo GOT $x $y.");
-  const first = await hub.person.prompt.reply({ ...named(it.prompt), value: "bob", wait_ms: 20_000 });
+  const first = await hub.person.prompt.reply({ ...named(it.prompt), value: "bob", wait_ms: OUTCOME_WAIT_MAX_MS });
   const menu = await pendingIn(hub.person, it.sessionId, it.prompt);
   await hub.person.prompt.reply({ ...named(menu), value: "green" });
 
@@ -216,20 +218,15 @@ test("[PMT-103] a question is gone when its program no longer waits", async () =
 
 test("[PMT-104] an interpreter asks nothing, and a question that somebody types into is theirs", async () => {
   const repl = await started(hub.agent, "python3 -q");
-  await hub.agent.pty.wait_for({ conversation_id: repl.conversation_id, match: "INPUT", timeout_ms: 15_000 });
+  await waits(hub.agent, repl);
   const it = await asking(hub, "read -e -p 'Name of the host: ' x; echo GOT $x.");
   await hub.agent.pty.send({ conversation_id: it.conversation_id, data: "web" });
-  const after = await hub.agent.pty.wait_for({
-    conversation_id: it.conversation_id,
-    match: "INPUT",
-    timeout_ms: 15_000,
-  });
-  expect(after.matched).toBe(true);
+  await waits(hub.agent, it);
   await hub.agent.pty.wait_for({
     conversation_id: it.conversation_id,
     match: "IDLE",
     idle_ms: 1_000,
-    timeout_ms: 15_000,
+    timeout_ms: WAIT_BUDGET_MS,
   });
 
   const offered = await hub.person.event.list({ types: ["prompt_request"], limit: 5000 });
@@ -266,16 +263,21 @@ test("[PMT-53, PMT-70, PMT-110] a menu is moved through, and Enter follows when 
   const it = await asking(hub, `${run}; echo "GOT $x."`);
   expect(it.prompt).toMatchObject({ class: "NUMBERED_CHOICE", entry: "arrows" });
 
-  const answered = await hub.person.prompt.reply({ ...named(it.prompt), value: "mail", wait_ms: 20_000 });
+  const answered = await hub.person.prompt.reply({ ...named(it.prompt), value: "mail", wait_ms: OUTCOME_WAIT_MAX_MS });
 
   await prints(hub.agent, it, "GOT mail.");
   expect(answered).toMatchObject({ outcome: "advanced", feedback: ["Sent: option mail + Enter", "CLI advanced"] });
 });
 
-test("[PMT-72, PMT-116] a program that doesn't respond is answered once more, then a person is told, and asked again", async () => {
-  const it = await asking(hub, deaf(3));
+/** Instead of 5 s and 2 s (PMT-40); still longer than a slow machine needs to look at a program. */
+const BRISK = { advanceTimeoutMs: 2_000 * patience(), retryDelayMs: 200 };
 
-  const answered = await hub.person.prompt.reply({ ...named(it.prompt), value: "", wait_ms: 20_000 });
+test("[PMT-72, PMT-116] a program that doesn't respond is answered once more, then a person is told, and asked again", async () => {
+  const { stop, ...brisk } = await openTerminalHub({ pace: { answer: BRISK } });
+  await using _stopped = { [Symbol.asyncDispose]: stop };
+  const it = await asking(brisk, deaf(3));
+
+  const answered = await brisk.person.prompt.reply({ ...named(it.prompt), value: "", wait_ms: OUTCOME_WAIT_MAX_MS });
 
   expect(answered).toMatchObject({
     outcome: "escalated",
@@ -285,11 +287,11 @@ test("[PMT-72, PMT-116] a program that doesn't respond is answered once more, th
       "CLI did not respond to Enter after retries. Please respond locally.",
     ],
   });
-  expect(await hub.person.event.list({ sessionId: it.sessionId, types: ["input"] })).toHaveLength(2);
-  const again = await pendingIn(hub.person, it.sessionId, it.prompt);
-  await hub.person.prompt.reply({ ...named(again), value: "" });
-  await prints(hub.agent, it, "HEARD");
-}, 40_000);
+  expect(await brisk.person.event.list({ sessionId: it.sessionId, types: ["input"] })).toHaveLength(2);
+  const again = await pendingIn(brisk.person, it.sessionId, it.prompt);
+  await brisk.person.prompt.reply({ ...named(again), value: "" });
+  await prints(brisk.agent, it, "HEARD");
+});
 
 function named({ prompt_id, nonce }: AskedPrompt): { readonly prompt_id: string; readonly nonce: string } {
   return { prompt_id, nonce };
@@ -300,7 +302,7 @@ test("[PMT-44] No secret leakage: of an answer to an ordinary question what is a
   const value = "postgres://u:hunter2secret@db/x";
   const { prompt_id, nonce } = it.prompt;
 
-  const replied = await hub.person.prompt.reply({ prompt_id, nonce, value, wait_ms: 20_000 });
+  const replied = await hub.person.prompt.reply({ prompt_id, nonce, value, wait_ms: OUTCOME_WAIT_MAX_MS });
   await prints(hub.agent, it, `GOT ${value.length}.`);
 
   const masked = 'Sent: "postgres://u:*************@db/x" + Enter';

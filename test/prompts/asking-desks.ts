@@ -2,6 +2,7 @@
 import { createLogger } from "../../src/lib/logger.ts";
 import { type DeskOptions, openDesks } from "../../src/main/desks.ts";
 import { connectLocalHost } from "../../src/main/local-host.ts";
+import { DEADLINE_MS } from "../support/deadline.ts";
 import { letAgentsBe } from "../support/policy.ts";
 import { TERMINAL_HOST } from "../support/host-programs.ts";
 
@@ -29,7 +30,7 @@ export async function openAskingDesks(dataDir: string, options: Partial<Pick<Des
   };
   const run = async (conversation_id: string, command: string): Promise<string> => {
     const input = { conversation_id, command, wait_ms: 0, max_bytes: 1_000 };
-    const called = { actor: ANN, signal: AbortSignal.timeout(20_000) };
+    const called = { actor: ANN, signal: AbortSignal.timeout(DEADLINE_MS) };
     return (await desks.terminals.execInteractive(input, called)).workspace_session_id;
   };
   return { desks, run, close };

@@ -4,8 +4,10 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
 import type { WorkspaceEvent } from "../../src/protocol/events.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import type { AskedPrompt } from "../../src/protocol/prompts.ts";
 import { eventually } from "../support/eventually.ts";
+import { passSilence } from "../support/movable-time.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 export type Asking = { readonly conversation_id: string; readonly sessionId: string; readonly prompt: AskedPrompt };
@@ -50,8 +52,36 @@ export async function prints(
   { conversation_id }: Pick<Asking, "conversation_id">,
   text: string,
 ) {
-  const waited = await client.pty.wait_for({ conversation_id, match: text, from_cursor: 0, timeout_ms: 15_000 });
-  expect(waited).toMatchObject({ matched: true });
+  const wait = { conversation_id, match: text, from_cursor: 0, timeout_ms: WAIT_BUDGET_MS };
+  expect(await client.pty.wait_for(wait)).toMatchObject({ matched: true });
+}
+
+/** Until the program waits for input, or the shell at its prompt. */
+export async function waits(
+  client: SidestickClient,
+  { conversation_id }: Pick<Asking, "conversation_id">,
+  match: "INPUT" | "PROMPT" = "INPUT",
+) {
+  const wait = { conversation_id, match, timeout_ms: WAIT_BUDGET_MS };
+  expect(await client.pty.wait_for(wait)).toMatchObject({ matched: true });
+}
+
+/** More than the hub collects output for before it records it: what was printed is on record. */
+const RECORDED_MS = 200;
+
+/** Minutes go by in which a program that waits, or the shell at its prompt, prints nothing. */
+export async function fallsSilent(
+  hub: { readonly dataDir: string; readonly person: SidestickClient },
+  it: Omit<Asking, "prompt">,
+  match?: "INPUT" | "PROMPT",
+) {
+  const { sessionId } = it;
+  await waits(hub.person, it, match);
+  await eventually(async () => {
+    const events = await hub.person.event.list({ sessionId, types: ["stdout", "quiet"], limit: 5000 });
+    expect(Number(events.at(-1)?.payload["ms"])).toBeGreaterThanOrEqual(RECORDED_MS);
+  });
+  passSilence(hub);
 }
 
 export async function feedback(client: SidestickClient, sessionId: string): Promise<unknown[]> {

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { OUTCOME_WAIT_MAX_MS } from "../../src/protocol/prompts.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { spawnTestHub } from "../support/hub.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { clientOf, endHostAfterTest } from "../support/terminal-hub.ts";
@@ -38,11 +40,11 @@ test("[PMT-21, PMT-24] Bounded memory: 100 MB without a line end while a questio
 
   await people.person.prompt.reply({ prompt_id: it.prompt.prompt_id, nonce: it.prompt.nonce, value: "y" });
   const { conversation_id, sessionId } = it;
-  const flooded = { conversation_id, match: "FLOODED", from_cursor: 0, timeout_ms: 60_000 } as const;
+  const flooded = { conversation_id, match: "FLOODED", from_cursor: 0, timeout_ms: WAIT_BUDGET_MS } as const;
   expect(await people.agent.pty.wait_for(flooded)).toMatchObject({ matched: true });
   const grownMb = peakMb() - beforeMb;
   const { prompt_id, nonce, question } = await pendingIn(people.person, sessionId, it.prompt);
-  await people.person.prompt.reply({ prompt_id, nonce, value: "y", wait_ms: 20_000 });
+  await people.person.prompt.reply({ prompt_id, nonce, value: "y", wait_ms: OUTCOME_WAIT_MAX_MS });
 
   await prints(people.agent, it, "AND y");
   const offers = await people.person.event.list({ sessionId, types: ["prompt_request"] });
@@ -50,7 +52,7 @@ test("[PMT-21, PMT-24] Bounded memory: 100 MB without a line end while a questio
   expect(question.length).toBeLessThanOrEqual(300);
   expect(offers.length).toBeLessThan(10);
   expect(Math.max(...offers.map(({ payload }) => JSON.stringify(payload).length))).toBeLessThan(4_000);
-}, 90_000);
+});
 
 function memoryPeakMb(pid: number): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;

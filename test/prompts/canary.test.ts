@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
+import { OUTCOME_WAIT_MAX_MS } from "../../src/protocol/prompts.ts";
 import { legacyCall } from "../mcp/messages.ts";
 import { ask } from "../support/http.ts";
 import { tokenOf } from "../support/hub.ts";
@@ -28,7 +29,7 @@ test("[PMT-111] Password safety, No secret leakage: a supplied secret is in no s
   const supplied = async (value: string, prompt: { prompt_id: string; nonce: string }) => {
     const { prompt_id, nonce } = prompt;
     const idempotencyKey = `key-${value.length}-${nonce.slice(0, 8)}`;
-    return hub.person.prompt.reply({ prompt_id, nonce, value, wait_ms: 20_000 }, { idempotencyKey });
+    return hub.person.prompt.reply({ prompt_id, nonce, value, wait_ms: OUTCOME_WAIT_MAX_MS }, { idempotencyKey });
   };
 
   const answers: unknown[] = [await supplied(first, it.prompt)];

@@ -8,11 +8,11 @@ import { eventually } from "../support/eventually.ts";
 import { spawnTestHub } from "../support/hub.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { clientOf, endHostAfterTest, openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
-import { asking, pendingIn, prints, started } from "./asking-hub.ts";
+import { asking, fallsSilent, pendingIn, prints, started, waits } from "./asking-hub.ts";
 
 let hub: TerminalHub;
 beforeAll(async () => {
-  const opened = await openTerminalHub();
+  const opened = await openTerminalHub({ pace: { planMs: 100 } });
   hub = opened;
   return opened.stop;
 });
@@ -70,7 +70,8 @@ test("[CNV-21] a conversation streams, waits for an answer and runs on as its se
 
   await eventually(async () => expect(await state()).toBe("STREAMING"));
   await writeFile(enough, "");
-  await eventually(async () => expect(await state()).toBe("RUNNING"), 25_000);
+  await fallsSilent(hub, it, "PROMPT");
+  await eventually(async () => expect(await state()).toBe("RUNNING"));
   expect(before).toBe("AWAITING_INPUT");
 });
 
@@ -94,11 +95,11 @@ const KEYS = fileURLToPath(new URL("../fixtures/programs/keys.py", import.meta.u
 const CANCELLATION = "Cancel the current plan. Do not proceed with these steps.";
 const lines = (read: string) => `while ${read} x; do echo "GOT $x"; done`;
 
-/** An agent in a terminal, which tells a plan and then does something else, until `waits`. */
-async function planning(then: string, waits: "INPUT" | "PROMPT" = "INPUT") {
+/** An agent in a terminal, which tells a plan and then does something else, until it waits. */
+async function planning(then: string, before: "INPUT" | "PROMPT" = "INPUT") {
   const it = await started(hub.agent, "true");
   await hub.person.conversation.bind({ channel: "chat", thread_id: it.conversation_id, session_id: it.sessionId });
-  await hub.agent.pty.wait_for({ conversation_id: it.conversation_id, match: "PROMPT", timeout_ms: 15_000 });
+  await waits(hub.agent, it, "PROMPT");
   const command = `printf '${PLAN}'; ${then}`;
   await hub.agent.pty.exec_interactive({ conversation_id: it.conversation_id, command });
   const [found] = await eventually(async () => {
@@ -106,7 +107,7 @@ async function planning(then: string, waits: "INPUT" | "PROMPT" = "INPUT") {
     expect(plans).toHaveLength(1);
     return plans;
   });
-  await hub.agent.pty.wait_for({ conversation_id: it.conversation_id, match: waits, timeout_ms: 15_000 });
+  await waits(hub.agent, it, before);
   const payload = found?.payload as { planId: string; steps: string[] };
   return { ...it, plan_id: payload.planId, steps: payload.steps };
 }
@@ -156,7 +157,7 @@ test("[PMT-89] a Cancel that can't be typed decides nothing, which is told, and 
   const failed = await codeOf(hub.person.plan.resolve({ plan_id, decision: "cancel" }));
   const told = await hub.person.event.list({ sessionId, types: ["plan", "chat"] });
   await hub.person.pty.exec_interactive({ conversation_id, command: lines("read -e") });
-  await hub.person.pty.wait_for({ conversation_id, match: "INPUT", timeout_ms: 15_000 });
+  await waits(hub.person, it);
   const { notice } = await hub.person.plan.resolve({ plan_id, decision: "cancel" });
 
   expect([failed, notice]).toEqual(["shell_idle", "Plan cancelled."]);

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, expect, test } from "vitest";
+import { OUTCOME_WAIT_MAX_MS } from "../../src/protocol/prompts.ts";
 import type { AskedPrompt } from "../../src/protocol/prompts.ts";
 import { sshServer } from "../fixtures/programs/ssh-server.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
@@ -23,7 +24,7 @@ beforeAll(async () => {
 });
 
 function answer({ prompt_id, nonce }: AskedPrompt, value: string): Promise<AskedPrompt> {
-  return hub.person.prompt.reply({ prompt_id, nonce, value, wait_ms: 20_000 });
+  return hub.person.prompt.reply({ prompt_id, nonce, value, wait_ms: OUTCOME_WAIT_MAX_MS });
 }
 
 const dialog = (rest: string): string => `exec 3>&1; x=$(whiptail ${rest} 2>&1 1>&3 </dev/tty); echo "GOT \${#x}."`;

@@ -2,9 +2,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { OUTCOME_WAIT_MAX_MS } from "../../src/protocol/prompts.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import type { MLClassifier } from "../../src/domain/prompts/fuser.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
+import { passSilence } from "../support/movable-time.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { clientOf, endHostAfterTest, openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 import { ANN, openAskingDesks } from "./asking-desks.ts";
@@ -13,7 +16,7 @@ import { asking, feedback, prints, started } from "./asking-hub.ts";
 let hub: TerminalHub;
 
 beforeAll(async () => {
-  const opened = await openTerminalHub();
+  const opened = await openTerminalHub({ pace: { planMs: 200 } });
   hub = opened;
   return opened.stop;
 });
@@ -50,7 +53,7 @@ test("[PMT-119] CR semantics, No echo loops: one carriage return goes in, and it
   const it = await asking(hub, "read -p 'Ask what? ' x; cat -A <<<\"GOT $x.\"; sleep 60");
   const { prompt_id, nonce } = it.prompt;
 
-  await hub.person.prompt.reply({ prompt_id, nonce, value: "Continue? [Y/n]", wait_ms: 20_000 });
+  await hub.person.prompt.reply({ prompt_id, nonce, value: "Continue? [Y/n]", wait_ms: OUTCOME_WAIT_MAX_MS });
 
   await prints(hub.agent, it, "GOT Continue? [Y/n].$");
   const inputs = await hub.person.event.list({ sessionId: it.sessionId, types: ["input"] });
@@ -65,7 +68,7 @@ test("[PMT-115] what the gate refuses leaves the question to others", async () =
   await hub.person.session.pause({ sessionId: it.sessionId });
 
   const refused = await codeOf(hub.agent.prompt.reply({ prompt_id, nonce, value: "n" }));
-  const answered = await hub.person.prompt.reply({ prompt_id, nonce, value: "y", wait_ms: 20_000 });
+  const answered = await hub.person.prompt.reply({ prompt_id, nonce, value: "y", wait_ms: OUTCOME_WAIT_MAX_MS });
 
   expect([refused, answered.answered_by]).toEqual(["session_paused", "operator"]);
   expect(await feedback(hub.person, it.sessionId)).toEqual(["Sent: Y + Enter", "CLI advanced"]);
@@ -74,7 +77,7 @@ test("[PMT-115] what the gate refuses leaves the question to others", async () =
 test("[PMT-100] progress, logs and documents with questions in them are offered to nobody", async () => {
   const lines = ["Proceeding? no", "Continue? [y/N] y", "1) red", "2) green", "Password: (none)", "Downloading 42%"];
   const { sessionId, conversation_id } = await started(hub.agent, `printf '%s\\n' '${lines.join("' '")}'; sleep 60`);
-  await hub.agent.pty.wait_for({ conversation_id, match: "IDLE", idle_ms: 1_000, timeout_ms: 15_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "IDLE", idle_ms: 1_000, timeout_ms: WAIT_BUDGET_MS });
 
   expect(await hub.person.event.list({ sessionId, types: ["prompt_request"] })).toEqual([]);
 });
@@ -107,7 +110,10 @@ test("[PMT-36] ML never executes: of a model that calls everything a yes or no n
   });
   // Rungs of silence are when a question is looked at again.
   const quiet = { sessionId: silent, types: ["quiet"], limit: 100 } as const;
-  await eventually(async () => expect((await desks.log.read(quiet)).at(-1)?.payload["ms"]).toBe(5_000));
+  const silence = async () => Number((await desks.log.read(quiet)).at(-1)?.payload["ms"]);
+  await eventually(async () => expect(await silence()).toBeGreaterThanOrEqual(1_000));
+  passSilence({ dataDir });
+  await eventually(async () => expect(await silence()).toBe(60_000));
   const inputs = await desks.log.read({ types: ["input"], limit: 100 });
   const asked = offered.find(({ sessionId }) => sessionId === text)!;
   const reply = { by: "text", text: "yes-branch" } as const;
@@ -129,7 +135,7 @@ test("[PMT-83, PMT-84, PMT-145] Bounded accumulator: a plan behind megabytes of 
   const go = join(await temporaryDirectory(), "go");
   const flood = `python3 -c 'print("1. step " * 700_000); print("word " * 200_000)'`;
   const plan = "My plan:\\n\\n1. Add a test for the parser\\n2. Fix the parser\\n3. Run the tests\\n";
-  await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: 15_000 });
+  await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT", timeout_ms: WAIT_BUDGET_MS });
   const plans = () => hub.person.event.list({ sessionId, types: ["plan"] });
 
   const command = `${flood}; printf '${plan}'; until [ -e ${go} ]; do sleep 0.1; done; ${flood}; echo OV''ER`;

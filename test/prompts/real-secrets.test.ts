@@ -1,5 +1,6 @@
 /** sudo and ssh themselves: their questions are offered, and a person's answers let them through. */
 import { beforeAll, expect, test } from "vitest";
+import { OUTCOME_WAIT_MAX_MS } from "../../src/protocol/prompts.ts";
 import { sshServer } from "../fixtures/programs/ssh-server.ts";
 import { IS_ROOT, temporaryUser } from "../fixtures/programs/temporary-user.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -31,7 +32,12 @@ test.skipIf(!IS_ROOT)(
     expect(it.prompt.warning).toBeUndefined();
     const { prompt_id, nonce } = it.prompt;
 
-    const wrong = await hub.person.prompt.reply({ prompt_id, nonce, value: "not the one", wait_ms: 20_000 });
+    const wrong = await hub.person.prompt.reply({
+      prompt_id,
+      nonce,
+      value: "not the one",
+      wait_ms: OUTCOME_WAIT_MAX_MS,
+    });
     const again = await pendingIn(hub.person, it.sessionId, it.prompt);
     const right = await posted(await linkTo(hub.person, again), user.password);
 
@@ -57,7 +63,7 @@ test.skipIf(!IS_ROOT)(
     expect(it.prompt.choices.map(({ types }) => types)).toEqual(["yes", "no"]);
     const { prompt_id, nonce } = it.prompt;
 
-    await hub.person.prompt.reply({ prompt_id, nonce, choice: "yes", wait_ms: 20_000 });
+    await hub.person.prompt.reply({ prompt_id, nonce, choice: "yes", wait_ms: OUTCOME_WAIT_MAX_MS });
     const password = await pendingIn(hub.person, it.sessionId, it.prompt);
     const supplied = await posted(await linkTo(hub.person, password), user.password);
 

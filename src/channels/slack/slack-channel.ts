@@ -32,6 +32,7 @@ export type SlackOptions = {
   readonly logger: Logger;
   readonly callMs?: number | undefined;
   readonly retryMs?: number | undefined;
+  readonly nameMs?: number | undefined;
 };
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -40,7 +41,7 @@ type Called = { readonly ok: true; readonly answer: unknown } | ({ readonly ok: 
 const CALL_MS = 10_000;
 const RETRY_MS = 1_000;
 /** A name is worth waiting for, but not long: an answer to a question may hang on it. */
-const NAME_MS = 2_000;
+export const NAME_MS = 2_000;
 /** People's own can't be removed by us. */
 const STAYS = new Set(["cant_delete_message", "compliance_exports_prevent_deletion"]);
 const GONE = "message_not_found";
@@ -146,7 +147,7 @@ export class SlackChannel implements Channel {
   async #askName(userId: string): Promise<string | undefined> {
     const late = new Promise<never>((_, reject) => {
       const error = new ChannelFailed("Slack is slow (users.info)", "later");
-      setTimeout(() => reject(error), NAME_MS).unref();
+      setTimeout(() => reject(error), this.#options.nameMs ?? NAME_MS).unref();
     });
     const called = await Promise.race([this.#try("users.info", { user: userId }), late]);
     if (!called.ok) {

@@ -77,6 +77,6 @@ test("[PMT-98] what was shown and what was left out is all that came", () => {
 });
 
 test("[PMT-99] the end sends what is left", () => {
-  expect(flush(collect(EMPTY_BATCH, "ok\n", 0), 1, true).message).toEqual({ text: "ok\n", omitted: 0 });
-  expect(flush(collect(EMPTY_BATCH, " \n", 0), 1, true).message).toBeUndefined();
+  expect(flush(collect(EMPTY_BATCH, "ok\n", 0), 1, { final: true }).message).toEqual({ text: "ok\n", omitted: 0 });
+  expect(flush(collect(EMPTY_BATCH, " \n", 0), 1, { final: true }).message).toBeUndefined();
 });

@@ -30,16 +30,22 @@ export function collect(batch: OutputBatch, output: string, at: number): OutputB
   return { ...batch, text, omitted: batch.omitted + whole.length - text.length, since: batch.since ?? at };
 }
 
-/** The message that is due, if one is. `final`: nothing follows, so it doesn't wait for its time or for more. */
+export type Flushing = {
+  /** Nothing follows: it doesn't wait for its time or for more. */
+  readonly final?: boolean;
+  readonly batchMs?: number;
+};
+
+/** The message that is due, if one is. */
 export function flush(
   batch: OutputBatch,
   at: number,
-  final = false,
+  { final = false, batchMs = BATCH_MS }: Flushing = {},
 ): { readonly batch: OutputBatch; readonly message?: OutputMessage } {
   const sentAt = batch.sentAt.filter((it) => at - it < MINUTE_MS);
   const kept = { ...batch, sentAt };
   const meaningful = meaningfulIn(batch);
-  const due = batch.since !== undefined && at - batch.since >= BATCH_MS && meaningful >= MEANINGFUL_MIN;
+  const due = batch.since !== undefined && at - batch.since >= batchMs && meaningful >= MEANINGFUL_MIN;
   if (meaningful === 0 || !(due || final) || sentAt.length >= MESSAGES_PER_MINUTE) return { batch: kept };
   return { batch: { text: "", omitted: 0, sentAt: [...sentAt, at] }, message: messageOf(batch) };
 }

@@ -1,5 +1,6 @@
 import { onTestFinished, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
+import { MovableTime } from "../../../test/support/movable-time.ts";
 import { QuietClock } from "./quiet-clock.ts";
 
 function clockOf(rungsMs: readonly number[]): { readonly clock: QuietClock; readonly fired: number[] } {
@@ -38,6 +39,25 @@ test("[PTY-9] the first rung after a long silence is not as late as the rung tha
   clock.stir();
 
   await eventually(() => expect(fired).toEqual([5, 5]));
+});
+
+test("[PTY-9] silence is measured by the time that is given, from the last thing that happened", async () => {
+  const time = new MovableTime();
+  const [fired, before]: [number[], number[]] = [[], []];
+  const clock = new QuietClock([60_000], (ms) => fired.push(ms), time);
+  const other = new QuietClock([60_000], (ms) => before.push(ms), time);
+  onTestFinished(() => [clock, other].forEach((it) => it.close()));
+
+  clock.stir();
+  other.stir();
+  time.move(30_000);
+  clock.stir();
+  time.move(30_000);
+  await eventually(() => expect(before).toEqual([60_000]));
+  expect(fired).toEqual([]);
+  time.move(30_000);
+
+  await eventually(() => expect(fired).toEqual([60_000]));
 });
 
 test("[PTY-9] a rung fires no earlier than its silence", async () => {

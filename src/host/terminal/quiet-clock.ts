@@ -3,15 +3,17 @@
  * last one. One timer; `stir` costs an assignment. Rules PTY-9..PTY-11 in docs/spec/terminal.md.
  */
 export class QuietClock {
+  readonly #time: QuietTime;
   readonly #rungsMs: readonly number[];
   readonly #fire: (ms: number) => void;
   #stirredAt = 0;
   #next: number;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Disposable | undefined;
   #immediate: NodeJS.Immediate | undefined;
   #held = false;
 
-  constructor(rungsMs: readonly number[], fire: (ms: number) => void) {
+  constructor(rungsMs: readonly number[], fire: (ms: number) => void, time: QuietTime = REAL_TIME) {
+    this.#time = time;
     this.#rungsMs = rungsMs;
     this.#fire = fire;
     this.#next = rungsMs.length;
@@ -19,7 +21,7 @@ export class QuietClock {
 
   /** Something happened: silence begins anew. */
   stir(): void {
-    this.#stirredAt = performance.now();
+    this.#stirredAt = this.#time.now();
     // A timer for a later rung would tell the first one as late as that.
     const isLate = this.#next > 0;
     this.#next = 0;
@@ -48,9 +50,8 @@ export class QuietClock {
   #arm(): void {
     const rung = this.#rungsMs[this.#next];
     if (rung === undefined) return;
-    const delayMs = Math.max(0, this.#stirredAt + rung - performance.now());
-    this.#timer = setTimeout(() => this.#look(), Math.ceil(delayMs));
-    this.#timer.unref();
+    const delayMs = Math.max(0, this.#stirredAt + rung - this.#time.now());
+    this.#timer = this.#time.after(Math.ceil(delayMs), () => this.#look());
   }
 
   /** After a busy moment of ours output may lie unread: the loop polls once before silence is believed. */
@@ -65,18 +66,33 @@ export class QuietClock {
 
   #strike(): void {
     const rung = this.#rungsMs[this.#next];
-    if (rung === undefined || performance.now() - this.#stirredAt < rung) return;
+    if (rung === undefined || this.#time.now() - this.#stirredAt < rung) return;
     this.#next += 1;
     this.#fire(rung);
   }
 
   #disarm(): void {
-    clearTimeout(this.#timer);
+    this.#timer?.[Symbol.dispose]();
     clearImmediate(this.#immediate);
     this.#timer = undefined;
     this.#immediate = undefined;
   }
 }
+
+/** What silence is measured by. */
+export type QuietTime = {
+  /** Only grows. */
+  readonly now: () => number;
+  readonly after: (ms: number, then: () => void) => Disposable;
+};
+
+const REAL_TIME: QuietTime = {
+  now: () => performance.now(),
+  after: (ms, then) => {
+    const timer = setTimeout(then, ms).unref();
+    return { [Symbol.dispose]: () => clearTimeout(timer) };
+  },
+};
 
 export const SETTLE_MS = 20;
 export const TOLD_MS: ReadonlySet<number> = new Set([30, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000]);

@@ -4,6 +4,7 @@ import type { SessionFrame, Size } from "../../domain/session-frame.ts";
 import type { Launching } from "./launcher.ts";
 import type { TerminalPatience } from "./patience.ts";
 import type { Probe } from "./probe/probe.ts";
+import type { QuietTime } from "./quiet-clock.ts";
 import type { Screens } from "./screen/screens.ts";
 
 export type TerminalOptions = {
@@ -15,6 +16,8 @@ export type TerminalOptions = {
   /** Private to this session; gone with it. */
   readonly directory: string;
   readonly redaction: "on" | "off";
+  /** Of its silence; absent: the machine's. */
+  readonly time?: QuietTime | undefined;
   readonly launcher?: Launching | undefined;
   readonly probe: () => Promise<Probe>;
   readonly screens: () => Promise<Screens>;

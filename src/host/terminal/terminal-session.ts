@@ -22,6 +22,7 @@ import { loginEnvironment } from "./login-environment.ts";
 import type { TerminalPatience } from "./patience.ts";
 import type { Probe } from "./probe/probe.ts";
 import { executableOf, groupMembers } from "./probe/processes.ts";
+import type { QuietTime } from "./quiet-clock.ts";
 import type { Screens } from "./screen/screens.ts";
 import { accountOf, passableDirectory, type SessionAccount } from "./session-account.ts";
 import { removeDirectory } from "./shared-files.ts";
@@ -44,6 +45,8 @@ export type TerminalServices = {
   readonly patience?: Partial<TerminalPatience> | undefined;
   /** As a stick's. Shorter only in tests. */
   readonly overdueMs?: number | undefined;
+  /** Of terminals' silence; default: the machine's. */
+  readonly time?: QuietTime | undefined;
 };
 
 /** What opens the terminals of this host. */
@@ -303,6 +306,7 @@ async function startTerminal(
     redaction: services.redaction ?? "on",
     probe: services.probe,
     screens: services.screens,
+    time: services.time,
     emit,
     launcher: launching(start, services.ours, account),
     attended: start.attended ?? false,

@@ -97,7 +97,7 @@ export class Terminal implements GateDevice {
     });
     this.blocks = this.#makeBlocks();
     this.#watch = this.#makeWatch();
-    this.#clock = new QuietClock(RUNGS_MS, (ms) => this.#quiet(ms));
+    this.#clock = new QuietClock(RUNGS_MS, (ms) => this.#quiet(ms), options.time);
   }
 
   static async start(options: TerminalOptions): Promise<Terminal> {

@@ -6,7 +6,6 @@ import { displayText } from "../../domain/display-text.ts";
 import { isThread, type Thread } from "../../domain/conversation.ts";
 import type { StoredEvent } from "../../domain/event.ts";
 import {
-  BATCH_MS,
   collect,
   EMPTY_BATCH,
   flush,
@@ -20,6 +19,7 @@ import type { Logger } from "../../lib/logger.ts";
 import { startTimer } from "../../lib/long-timer.ts";
 import { Turns } from "../../lib/turns.ts";
 import type { Journal } from "../journal.ts";
+import { PACE, type Pace } from "../pace.ts";
 import type { Clock } from "../ports.ts";
 import type { SessionDesk } from "../session-desk.ts";
 import type { WorkspaceDesk } from "../workspace-desk.ts";
@@ -37,6 +37,7 @@ export type ForwarderParts = {
   readonly clock: Clock;
   readonly workspaces: Pick<WorkspaceDesk, "get">;
   readonly logger: Logger;
+  readonly pace?: Partial<Pace> | undefined;
 };
 
 type Lane = {
@@ -52,10 +53,10 @@ type Lane = {
 /** Making text of more takes longer than a hub may stand still. */
 const LOOKED_MAX = 256 * 1024;
 const TEXT_BYTES = 8_192;
-const TICK_MS = BATCH_MS / 4;
 
 export class Forwarder {
   readonly #parts: ForwarderParts;
+  readonly #batchMs: number;
   readonly #lanes = new Map<string, Lane>();
   readonly #turns = new Turns();
   #observing: Disposable | undefined;
@@ -64,6 +65,7 @@ export class Forwarder {
 
   constructor(parts: ForwarderParts) {
     this.#parts = parts;
+    this.#batchMs = { ...PACE, ...parts.pace }.batchMs;
   }
 
   start(): void {
@@ -131,7 +133,7 @@ export class Forwarder {
 
   #arm(): void {
     if (this.#timer !== undefined || this.#stopped) return;
-    this.#timer = startTimer(TICK_MS, () => {
+    this.#timer = startTimer(this.#batchMs / 4, () => {
       this.#timer = undefined;
       this.flush()
         .catch((error: unknown) => this.#parts.logger.warn("output could not be forwarded", { error }))
@@ -145,7 +147,7 @@ export class Forwarder {
     const lane = this.#lanes.get(sessionId);
     if (lane === undefined) return false;
     const since = lane.since ?? lane.batch.since;
-    return lane.final || (since !== undefined && this.#parts.clock.now() - since >= BATCH_MS);
+    return lane.final || (since !== undefined && this.#parts.clock.now() - since >= this.#batchMs);
   }
 
   async #forward(sessionId: string): Promise<void> {
@@ -176,7 +178,7 @@ export class Forwarder {
     const { text, omitted } = displayText(bytes, { headBytes: 0, tailBytes: TEXT_BYTES });
     const taken = collect(lane.batch, text, lane.since ?? now);
     const counted = { ...taken, omitted: taken.omitted + omitted + skipped };
-    const { batch, message } = flush(counted, now, lane.final);
+    const { batch, message } = flush(counted, now, { final: lane.final, batchMs: this.#batchMs });
     // What nobody could read isn't waited for.
     const rest = lane.final && isInvisible(batch) ? EMPTY_BATCH : batch;
     return { lane: { ...lane, read: to, batch: rest }, ...(message !== undefined && { message }) };
