@@ -152,7 +152,7 @@ describe("blocks", () => {
 });
 
 describe("interactive runs", () => {
-  test("[TRM-6, TRM-7, TRM-10] seed 001's number guessing, call by call", async () => {
+  test("[TRM-6, TRM-7, TRM-10] seed 001's number guessing, call by call (needs python3)", async () => {
     const conversation_id = conversation();
     const program = new URL("../fixtures/programs/guess.py", import.meta.url).pathname;
 
@@ -258,7 +258,7 @@ describe("interactive runs", () => {
     await hub.agent.pty.wait_for({ conversation_id, match: "PROMPT" });
   });
 
-  test.each(["python3 -q", "sleep 1000"])(
+  test.each(["bash --norc", "sleep 1000"])(
     "[TRM-16] end_session of `%s` comes back to the prompt, and each step is an event",
     async (command) => {
       const conversation_id = conversation();

@@ -95,9 +95,9 @@ test("[TCL-25] the detach key leaves it running with 130, and only its output wa
   expect(data).toMatch(/^on\nabc\nabc\n/);
 });
 
-test("[TCL-25] a full-screen program draws, takes keys, and leaves the terminal as it was", async () => {
+test("[TCL-25] a full-screen program draws, takes keys, and leaves the terminal as it was (needs vim)", async () => {
   const file = join(await temporaryDirectory(), "note");
-  const { screen, type, exited } = onTerminal(conversation(), "vi", "-u", "NONE", file);
+  const { screen, type, exited } = onTerminal(conversation(), "vim", "-u", "NONE", file);
   await eventually(() => expect(screen()).toContain("\u001b[?1049h"));
   await eventually(() => expect(screen()).toContain("~"));
 
@@ -118,7 +118,7 @@ test.each([
   { what: "an empty stdin", stdin: "", command: "wc -c", stdout: "0\n", code: 0 },
   { what: "an end in the middle", stdin: "a\n", command: "read a; read b; echo $? $a", stdout: "a\n1 a\n", code: 0 },
   {
-    what: "a program that reads keys",
+    what: "a program that reads keys (needs python3)",
     stdin: "print(6*7)\n",
     command: "python3 -q",
     stdout: />>> print\(6\*7\)\n42\n>>> /,

@@ -195,7 +195,7 @@ test("[TCL-13] directory and variables stay; --cwd is meant from here; --new is 
   expect(fresh.stderr).toMatch(/^Conversation cli-\S+-[\da-f]{8}\n$/);
 });
 
-test("[TCL-14, TCL-15, TCL-17] a dialogue with a program: start, wait, send, wait", async () => {
+test("[TCL-14, TCL-15, TCL-17] a dialogue with a program: start, wait, send, wait (needs python3)", async () => {
   const name = conversation();
 
   const started = await cli("run", "--interactive", "--json", "--conversation", name, "--", "python3", "-q");

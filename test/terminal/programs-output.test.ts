@@ -15,7 +15,7 @@ beforeAll(async () => {
 const fixture = (name: string) => new URL(`../fixtures/programs/${name}`, import.meta.url).pathname;
 const PYTHON = "/usr/bin/python3";
 
-test("[PRG-12] a progress bar reads as its last state, and each state can be awaited", async () => {
+test("[PRG-12] a progress bar reads as its last state, and each state can be awaited (needs python3)", async () => {
   const talk = await Talk.open(hub);
   await talk.start(`${PYTHON} ${fixture("progress.py")}`);
 
@@ -28,7 +28,7 @@ test("[PRG-12] a progress bar reads as its last state, and each state can be awa
   expect(again.output).toBe("[##########] 100%\nfetched\n");
 });
 
-test("[PRG-13] text that arrives byte by byte matches with cursors that count bytes", async () => {
+test("[PRG-13] text that arrives byte by byte matches with cursors that count bytes (needs python3)", async () => {
   const talk = await Talk.open(hub);
   const run = await talk.start(`${PYTHON} ${fixture("drip.py")} 'héllo 世界 🎉 fin'`);
 

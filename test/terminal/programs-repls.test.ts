@@ -12,7 +12,7 @@ beforeAll(async () => {
   return opened.stop;
 });
 
-test("[PRG-1, PRG-2] python's prompt, its input() and its getpass() are questions one after the other", async () => {
+test("[PRG-1, PRG-2] python's prompt, its input() and its getpass() are questions one after the other (needs python3)", async () => {
   const talk = await Talk.open(hub);
   await talk.start("/usr/bin/python3 -q");
 
@@ -39,7 +39,7 @@ test("[PRG-1, PRG-2] python's prompt, its input() and its getpass() are question
   expect(await talk.output()).not.toContain("drow-terces");
 });
 
-test("[PRG-2] a program's input() is a line", async () => {
+test("[PRG-2] a program's input() is a line (needs python3)", async () => {
   const talk = await Talk.open(hub);
   await talk.start(`/usr/bin/python3 -c 'n = input("Name? "); print("Hello", n)'`);
 
@@ -51,7 +51,7 @@ test("[PRG-2] a program's input() is a line", async () => {
   expect(await talk.ended()).toBe(0);
 });
 
-test("[PRG-3] a program that computes between two questions waits for nothing meanwhile", async () => {
+test("[PRG-3] a program that computes between two questions waits for nothing meanwhile (needs python3)", async () => {
   const talk = await Talk.open(hub);
   await talk.start("/usr/bin/python3 -q");
   await talk.asked("line_editor", "python3");
@@ -82,7 +82,7 @@ test("[PRG-1] node's prompt takes line after line", async () => {
   expect(await talk.ended()).toBe(0);
 });
 
-test("[PRG-1] sqlite3 takes a statement over several lines", async () => {
+test("[PRG-1] sqlite3 takes a statement over several lines (needs sqlite3)", async () => {
   const talk = await Talk.open(hub);
   await talk.start("sqlite3 fruit.db");
 
@@ -102,7 +102,7 @@ test("[PRG-1] sqlite3 takes a statement over several lines", async () => {
   expect(await talk.ended()).toBe(0);
 });
 
-test("[PRG-1] bc computes", async () => {
+test("[PRG-1] bc computes (needs bc)", async () => {
   const talk = await Talk.open(hub);
   await talk.start("bc -q");
 
@@ -115,7 +115,7 @@ test("[PRG-1] bc computes", async () => {
   expect(await talk.ended()).toBe(0);
 });
 
-test("[PRG-1, PRG-2] gdb runs a program step by step, and its own question is asked before it quits", async () => {
+test("[PRG-1, PRG-2] gdb runs a program step by step, and its own question is asked before it quits (needs gdb)", async () => {
   const talk = await Talk.open(hub);
   await talk.start("gdb -q -nx -ex 'set debuginfod enabled off' /bin/true");
 

@@ -15,7 +15,7 @@ beforeAll(async () => {
   return opened.stop;
 });
 
-test("[PRG-9] what a program asks the terminal is answered once and types nothing", async () => {
+test("[PRG-9] what a program asks the terminal is answered once and types nothing (needs python3)", async () => {
   const talk = await Talk.open(hub);
 
   await talk.start(`/usr/bin/python3 ${new URL("../fixtures/programs/query.py", import.meta.url).pathname}`);
@@ -24,7 +24,7 @@ test("[PRG-9] what a program asks the terminal is answered once and types nothin
   expect(await talk.block("echo ok")).toMatchObject({ output: "ok\n", exit_code: 0 });
 });
 
-test("[PRG-7, PRG-8] less pages, searches and quits", async () => {
+test("[PRG-7, PRG-8] less pages, searches and quits (needs less)", async () => {
   const talk = await Talk.open(hub);
   const lines = Array.from({ length: 500 }, (_, index) => `row ${index + 1}${index === 299 ? " needle" : ""}`);
   await writeFile(join(talk.home, "rows"), lines.join("\n"));
@@ -47,7 +47,7 @@ test("[PRG-7, PRG-8] less pages, searches and quits", async () => {
   expect((await talk.screen()).alt_screen).toBe(false);
 });
 
-test("[PRG-7, PRG-9] vim inserts, shows and saves text", async () => {
+test("[PRG-7, PRG-9] vim inserts, shows and saves text (needs vim)", async () => {
   const talk = await Talk.open(hub);
   await talk.start("vim -n note.txt");
 
@@ -92,7 +92,7 @@ test("[PRG-13] Chinese characters and emoji are two columns wide on the screen",
   expect(await talk.ended()).toBe(0);
 });
 
-test("[PRG-10] whiptail is driven by arrow keys", async () => {
+test("[PRG-10] whiptail is driven by arrow keys (needs whiptail)", async () => {
   const talk = await Talk.open(hub);
   await talk.start("whiptail --menu 'Pick a fruit' 15 40 3 a Apple b Banana c Cherry 2> picked");
 
@@ -107,7 +107,7 @@ test("[PRG-10] whiptail is driven by arrow keys", async () => {
   expect(await readFile(join(talk.home, "picked"), "utf8")).toBe("c");
 });
 
-test("[PRG-10] whiptail's second button is an exit code", async () => {
+test("[PRG-10] whiptail's second button is an exit code (needs whiptail)", async () => {
   const talk = await Talk.open(hub);
   await talk.start("whiptail --yesno 'Go on?' 10 30");
 
@@ -117,7 +117,7 @@ test("[PRG-10] whiptail's second button is an exit code", async () => {
   expect(await talk.ended()).toBe(1);
 });
 
-test("[PRG-11] a program inside tmux asks as it does outside", async () => {
+test("[PRG-11] a program inside tmux asks as it does outside (needs tmux)", async () => {
   const talk = await Talk.open(hub);
   const socket = join(talk.home, "tmux");
   onTestFinished(() => void spawnSync("tmux", ["-S", socket, "kill-server"]));

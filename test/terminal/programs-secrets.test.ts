@@ -18,49 +18,55 @@ beforeAll(async () => {
   return opened.stop;
 });
 
-test.skipIf(!IS_ROOT)("[PRG-16, PRG-11] sudo asks a normal user until the password is right (needs root)", async () => {
-  const user = temporaryUser();
-  const talk = await Talk.open(hub);
-  await talk.start(`su - ${user.name}`);
+test.skipIf(!IS_ROOT)(
+  "[PRG-16, PRG-11] sudo asks a normal user until the password is right (needs root and sudo)",
+  async () => {
+    const user = temporaryUser();
+    const talk = await Talk.open(hub);
+    await talk.start(`su - ${user.name}`);
 
-  await talk.asked("line_editor", "bash");
-  await talk.answer("sudo -k id -u");
-  await talk.says(`[sudo] password for ${user.name}: `);
-  const first = await talk.asked("password", "sudo");
-  await talk.answer("not the one");
-  await talk.says("Sorry, try again.");
-  const second = await talk.asked("password", "sudo");
-  await talk.answer(user.password);
-  await talk.says("\n0\n");
-  await talk.asked("line_editor", "bash");
-  await talk.answer("exit 4");
+    await talk.asked("line_editor", "bash");
+    await talk.answer("sudo -k id -u");
+    await talk.says(`[sudo] password for ${user.name}: `);
+    const first = await talk.asked("password", "sudo");
+    await talk.answer("not the one");
+    await talk.says("Sorry, try again.");
+    const second = await talk.asked("password", "sudo");
+    await talk.answer(user.password);
+    await talk.says("\n0\n");
+    await talk.asked("line_editor", "bash");
+    await talk.answer("exit 4");
 
-  expect(await talk.ended()).toBe(4);
-  expect(second.prompt_id).not.toBe(first.prompt_id);
-  expect(await talk.output()).not.toContain(user.password);
-});
+    expect(await talk.ended()).toBe(4);
+    expect(second.prompt_id).not.toBe(first.prompt_id);
+    expect(await talk.output()).not.toContain(user.password);
+  },
+);
 
-test.skipIf(!IS_ROOT)("[PRG-11] a program that sudo runs asks as it does without sudo (needs root)", async () => {
-  const user = temporaryUser();
-  const talk = await Talk.open(hub);
-  await talk.start(`su - ${user.name}`);
-  await talk.asked("line_editor", "bash");
-  await talk.answer(`sudo bash -c 'read -p "Sure? " a; read -s -p "Key: " b; echo "<$a|\${b: -4}>"'`);
-  await talk.asked("password", "sudo");
-  await talk.answer(user.password);
+test.skipIf(!IS_ROOT)(
+  "[PRG-11] a program that sudo runs asks as it does without sudo (needs root and sudo)",
+  async () => {
+    const user = temporaryUser();
+    const talk = await Talk.open(hub);
+    await talk.start(`su - ${user.name}`);
+    await talk.asked("line_editor", "bash");
+    await talk.answer(`sudo bash -c 'read -p "Sure? " a; read -s -p "Key: " b; echo "<$a|\${b: -4}>"'`);
+    await talk.asked("password", "sudo");
+    await talk.answer(user.password);
 
-  await talk.says("Sure? ");
-  await talk.asked("line", "bash");
-  await talk.answer("yes");
-  await talk.says("Key: ");
-  await talk.asked("password", "bash");
-  await talk.answer("some-word");
-  await talk.says("<yes|word>");
-  await talk.asked("line_editor", "bash");
-  await talk.answer("exit");
+    await talk.says("Sure? ");
+    await talk.asked("line", "bash");
+    await talk.answer("yes");
+    await talk.says("Key: ");
+    await talk.asked("password", "bash");
+    await talk.answer("some-word");
+    await talk.says("<yes|word>");
+    await talk.asked("line_editor", "bash");
+    await talk.answer("exit");
 
-  expect(await talk.ended()).toBe(0);
-});
+    expect(await talk.ended()).toBe(0);
+  },
+);
 
 test.skipIf(!IS_ROOT)("[PRG-16, PRG-17] passwd asks three times, each a question of its own (needs root)", async () => {
   const user = temporaryUser();
@@ -108,7 +114,7 @@ test("[PRG-17] two secrets that show nothing at all are two questions", async ()
 });
 
 test.skipIf(!IS_ROOT)(
-  "[PRG-18] ssh asks for the host key and the password, then the other side is opaque (needs root)",
+  "[PRG-18] ssh asks for the host key and the password, then the other side is opaque (needs root, ssh and sshd)",
   async () => {
     const user = temporaryUser();
     const talk = await Talk.open(hub);
@@ -134,7 +140,7 @@ test.skipIf(!IS_ROOT)(
   },
 );
 
-test("[PRG-19] git asks for a username and a password, and the server gets them", async () => {
+test("[PRG-19] git asks for a username and a password, and the server gets them (needs git)", async () => {
   const repository = await guardedRepository();
   const talk = await Talk.open(hub);
   await talk.start(`git clone ${repository.url} copy`);
@@ -151,7 +157,7 @@ test("[PRG-19] git asks for a username and a password, and the server gets them"
   expect(await talk.output()).not.toContain("open-sesame");
 });
 
-test("[PRG-16] gpg's passphrase is asked by pinentry, which is not the program in front", async () => {
+test("[PRG-16] gpg's passphrase is asked by pinentry, which is not the program in front (needs gpg and pinentry)", async () => {
   const talk = await Talk.open(hub);
   const gnupg = join(talk.home, "g");
   onTestFinished(() => void spawnSync("gpgconf", ["--homedir", gnupg, "--kill", "all"]));

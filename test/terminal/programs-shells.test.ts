@@ -17,7 +17,7 @@ test.each([
   { shell: "zsh", command: "zsh -f", status: "$?" },
   { shell: "fish", command: "fish --no-config", status: "$status" },
 ])(
-  "[PRG-4] $shell inside the shell is driven line by line and tells its exit code",
+  "[PRG-4] $shell inside the shell is driven line by line and tells its exit code (needs $shell)",
   async ({ shell, command, status }) => {
     const talk = await Talk.open(hub);
     await talk.start(command);
@@ -43,7 +43,7 @@ test.each([
   { shell: "bash", command: "bash --norc" },
   { shell: "zsh", command: "zsh -f" },
   { shell: "fish", command: "fish --no-config" },
-])("[PRG-5] Ctrl+C inside $shell ends its job and not the shell", async ({ shell, command }) => {
+])("[PRG-5] Ctrl+C inside $shell ends its job and not the shell (needs $shell)", async ({ shell, command }) => {
   const talk = await Talk.open(hub);
   await talk.start(command);
   await talk.asked("line_editor", shell);
@@ -94,7 +94,7 @@ test("[PRG-6] Ctrl+Z gives the prompt back with 148, and fg goes on with the pro
   expect(await talk.ended()).toBe(0);
 });
 
-test("[PRG-6] a stopped editor comes back as it was", async () => {
+test("[PRG-6] a stopped editor comes back as it was (needs vim)", async () => {
   const talk = await Talk.open(hub);
   await talk.start("vim -u NONE -n note");
   await talk.asked("editor", "vim");

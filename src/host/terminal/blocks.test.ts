@@ -7,11 +7,11 @@ import { PATIENCE } from "./patience.ts";
 
 afterAll(closeServices);
 
-const SHELLS = ["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish"];
+const SHELLS = ["bash", "zsh", "fish"].map((name) => ({ name, shell: `/usr/bin/${name}` }));
 
 test.each(SHELLS)(
-  "[PTY-22, PTY-23] %s runs one command as one block with its code, output and place",
-  async (shell) => {
+  "[PTY-22, PTY-23] $name runs one command as one block with its code, output and place (needs $name)",
+  async ({ shell }) => {
     const terminal = await OpenedTerminal.open({ shell });
 
     const { end, output } = await terminal.block("echo one && cd /tmp && false");
@@ -218,7 +218,7 @@ test("[PTY-26] a person's own command makes no block, and the agent waits", asyn
   expect(terminal.events("agent_block_begin")).toEqual([]);
 });
 
-test("[PTY-20] an interactive run ends its block when its program returns to the prompt", async () => {
+test("[PTY-20] an interactive run ends its block when its program returns to the prompt (needs python3)", async () => {
   const terminal = await OpenedTerminal.open();
   const program = new URL("../../../test/fixtures/programs/guess.py", import.meta.url).pathname;
   const run = await terminal.run(`python3 ${program}`, { run_id: "6a1c1f0e-0000-4000-8000-000000000002" });
@@ -285,7 +285,7 @@ test("[PTY-22] the answer to a run is where its block begins", async () => {
   expect(begin.order).toBe(begun.position);
 });
 
-test("[PTY-24] fish that reads a line inside a command is not at its prompt", async () => {
+test("[PTY-24] fish that reads a line inside a command is not at its prompt (needs fish)", async () => {
   const terminal = await OpenedTerminal.open({ shell: "/usr/bin/fish" });
   const begun = await terminal.run("read -P 'name? ' name; echo hello $name");
 

@@ -83,7 +83,7 @@ const LEVELS = [
 const BY_FILES = new Set(["a program's content", "a script's content"]);
 
 test.each(LEVELS)(
-  "[APR-11, APR-12] $shell ($level): what didn't change runs, once; what is bound and changes is refused by name, and nothing runs",
+  "[APR-11, APR-12] $shell ($level): what didn't change runs, once; what is bound and changes is refused by name, and nothing runs (needs $shell)",
   async ({ shell, level, inFiles }) => {
     const bound = await BoundTerminal.open(shell, level === "guard" ? level : undefined);
     await runsUnchanged(bound);
@@ -238,9 +238,9 @@ test.each([
 const SWAP =
   'f=$(ls -t "$__ss.c" | head -1); cp "$__ss.c/$f" o; echo "echo evil" >e; mv e "$__ss.c/$f"; cp o "$__ss.c/$f"';
 
-test.each(["bash", "zsh", "dash"] as const)(
-  "[APR-14] %s: the file from which it reads a command can't be changed inside a guard; elsewhere that is told",
-  async (shell) => {
+test.each([{ shell: "bash" }, { shell: "zsh" }, { shell: "dash" }])(
+  "[APR-14] $shell: the file from which it reads a command can't be changed inside a guard; elsewhere that is told (needs $shell)",
+  async ({ shell }) => {
     const [open, guarded] = [await BoundTerminal.open(shell), await BoundTerminal.open(shell, "guard")];
     const none = { programs: [], scripts: [] };
 

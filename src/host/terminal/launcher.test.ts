@@ -43,7 +43,7 @@ async function traits(launcher: "perl" | "python3" | "none") {
 }
 
 test.each([{ launcher: "perl" }, { launcher: "python3" }] as const)(
-  "[STP-2] a shell started by $launcher can't be told from one that was started without",
+  "[STP-2] a shell started by $launcher can't be told from one that was started without (needs $launcher)",
   async ({ launcher }) => {
     const [plain, launched] = [await traits("none"), await traits(launcher)];
 

@@ -34,11 +34,12 @@ test("[BLK-29] it is the account's, and nothing of this process passes", async (
 });
 
 test.each([
-  { shell: "/usr/bin/bash", file: ".bash_profile", text: "export A='x\ny' B=\"$HOME/b\"\necho noise\n" },
-  { shell: "/usr/bin/zsh", file: ".zprofile", text: "export A=$'x\\ny' B=\"$HOME/b\"\necho noise\n" },
-  { shell: "/usr/bin/dash", file: ".profile", text: "export A='x\ny' B=\"$HOME/b\"\necho noise\n" },
-  { shell: "/usr/bin/fish", file: ".config/fish/config.fish", text: "set -x A x\\ny; set -x B $HOME/b; echo noise\n" },
-])("[BLK-30] what the login shell sets is in it: $shell", async ({ shell, file, text }) => {
+  { name: "bash", file: ".bash_profile", text: "export A='x\ny' B=\"$HOME/b\"\necho noise\n" },
+  { name: "zsh", file: ".zprofile", text: "export A=$'x\\ny' B=\"$HOME/b\"\necho noise\n" },
+  { name: "dash", file: ".profile", text: "export A='x\ny' B=\"$HOME/b\"\necho noise\n" },
+  { name: "fish", file: ".config/fish/config.fish", text: "set -x A x\\ny; set -x B $HOME/b; echo noise\n" },
+])("[BLK-30] what the login shell sets is in it: $name (needs $name)", async ({ name, file, text }) => {
+  const shell = `/usr/bin/${name}`;
   const account = await accountWith(shell, { [file]: text });
 
   const environment = await loginEnvironment(account);

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { DEADLINE_MS } from "../../../test/support/deadline.ts";
 import { ProcessTree } from "./process-tree.ts";
 
-test("[PTY-44] a process that begins a session of its own after it was seen is still ended", async () => {
+test("[PTY-44] a process that begins a session of its own after it was seen is still ended (needs perl)", async () => {
   // As a shell does a moment after it was forked.
   const child = spawn("perl", [
     "-MPOSIX",

@@ -78,7 +78,7 @@ test("[PTY-36] a program that comes to its question in silence is found", async 
 test.each([
   { command: "cat", kind: "line", program: "cat" },
   { command: "python3", kind: "line_editor", program: "python3" },
-])("[PTY-36] $command waits as $kind", async ({ command, kind, program }) => {
+])("[PTY-36] $command waits as $kind (needs $program)", async ({ command, kind, program }) => {
   const terminal = await OpenedTerminal.open();
   await terminal.run(command);
 

@@ -19,7 +19,7 @@ while True:
 
 const ROUNDS = process.env["SIDESTICK_SOAK"] === "1" ? 40 : 4;
 
-test("[GRD-33] a folder that becomes a link while it is removed leads to nothing else", async () => {
+test("[GRD-33] a folder that becomes a link while it is removed leads to nothing else (needs python3)", async () => {
   const outside = await temporaryDirectory();
   writeFileSync(join(outside, "precious"), "");
   for (let round = 0; round < ROUNDS; round += 1) {

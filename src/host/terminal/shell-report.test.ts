@@ -9,6 +9,8 @@ import { shellReport, type ShellReport } from "./shell-report.ts";
 
 afterAll(closeServices);
 
+const NAMES = (["bash", "zsh", "fish", "dash"] as const).map((shell) => ({ shell }));
+
 /** What each can say of itself, if it isn't made to lie. */
 const ALL_RIGHT = { bash: {}, zsh: {}, fish: {}, dash: { reason: "functions_unseen" } } as const;
 
@@ -23,7 +25,7 @@ async function poisoned(shell: string, ...commands: readonly string[]): Promise<
 
 const reportOf = ({ terminal }: LiveTerminal): Promise<ShellReport> => shellReport(terminal);
 
-test.each(POISONS)("[GRD-28] $shell after `$done`", async ({ shell, done, told }) => {
+test.each(POISONS)("[GRD-28] $shell after `$done` (needs $shell)", async ({ shell, done, told }) => {
   const live = await poisoned(shell, done);
 
   const { since, ...report } = await reportOf(live);
@@ -32,9 +34,9 @@ test.each(POISONS)("[GRD-28] $shell after `$done`", async ({ shell, done, told }
   expect(Date.parse(since)).toBeLessThanOrEqual(Date.now());
 });
 
-test.each(["bash", "zsh", "fish", "dash"] as const)(
-  "[GRD-28] asking a %s shows nothing, runs no block, leaves its status, its history and its prompt",
-  async (shell) => {
+test.each(NAMES)(
+  "[GRD-28] asking a $shell shows nothing, runs no block, leaves its status, its history and its prompt (needs $shell)",
+  async ({ shell }) => {
     const live = await poisoned(shell, "cd /", "false");
     const { frames, terminal } = live;
     const prompt = terminal.prompts.present;
@@ -52,17 +54,20 @@ test.each(["bash", "zsh", "fish", "dash"] as const)(
   },
 );
 
-test.each(["bash", "zsh"])("[GRD-28] %s is asked under set -e, -u, noclobber and a strange IFS", async (shell) => {
-  const live = await poisoned(shell, "set -eu; set -C; IFS=/s; evil() { :; }", "true");
+test.each(NAMES.slice(0, 2))(
+  "[GRD-28] $shell is asked under set -e, -u, noclobber and a strange IFS (needs $shell)",
+  async ({ shell }) => {
+    const live = await poisoned(shell, "set -eu; set -C; IFS=/s; evil() { :; }", "true");
 
-  const { changes, trusted } = await reportOf(live);
+    const { changes, trusted } = await reportOf(live);
 
-  expect(trusted).toBe(true);
-  expect(changes.map(({ kind, name }) => `${kind} ${name}`)).toEqual(
-    expect.arrayContaining(["function evil", "option errexit"]),
-  );
-  await live.answers();
-});
+    expect(trusted).toBe(true);
+    expect(changes.map(({ kind, name }) => `${kind} ${name}`)).toEqual(
+      expect.arrayContaining(["function evil", "option errexit"]),
+    );
+    await live.answers();
+  },
+);
 
 test("[GRD-28] what another program prints meanwhile is shown", async () => {
   const live = await poisoned("bash", "(while [ -d . ]; do echo beside; sleep 0.001; done) &");
@@ -87,7 +92,7 @@ test.each([
   { shell: "fish", lie: "function source; end; function contains; end", name: "source" },
   { shell: "dash", lie: "alias .=: trap=: printf=:", name: "trap" },
   { shell: "dash", lie: "alias trap=:; printf() { :; }; alias() { :; }", name: "trap" },
-])("[GRD-28] $shell can't look clean by `$lie`", async ({ shell, lie, name }) => {
+])("[GRD-28] $shell can't look clean by `$lie` (needs $shell)", async ({ shell, lie, name }) => {
   const live = await poisoned(shell, lie);
 
   const { changes } = await reportOf(live);
@@ -103,7 +108,7 @@ test.each([
   { shell: "zsh", lie: "trap 'true' DEBUG", reason: "debug_trap", names: ["DEBUG"] },
   { shell: "zsh", lie: "unset functions; typeset -A functions", reason: "no_report", names: [] },
   { shell: "zsh", lie: "trap() { : }", reason: "overridden", names: ["trap"] },
-])("[GRD-29] after `$lie` $shell isn't trusted", async ({ shell, lie, reason, names }) => {
+])("[GRD-29] after `$lie` $shell isn't trusted (needs $shell)", async ({ shell, lie, reason, names }) => {
   const live = await poisoned(shell, lie);
 
   const report = await reportOf(live);
@@ -118,7 +123,7 @@ test.each([
 test.each([
   { lie: "function builtin { : }", reason: "busy" },
   { lie: "evil() { : }; zle -N accept-line evil", reason: "no_report" },
-])("[GRD-29] a zsh whose hooks are gone by `$lie` says nothing that counts", async ({ lie, reason }) => {
+])("[GRD-29] a zsh whose hooks are gone by `$lie` says nothing that counts (needs zsh)", async ({ lie, reason }) => {
   const live = await LiveTerminal.open("/usr/bin/zsh", undefined, MUTE);
   live.type(`${lie}\r`);
 
@@ -155,7 +160,7 @@ test("[GRD-29] a shell isn't asked while an agent drives, nor one that gave its 
   await eventually(async () => expect(await reportOf(live)).toMatchObject({ trusted: false, reason: "replaced" }));
 });
 
-test("[GRD-29] a shell that a debugger holds isn't asked", async () => {
+test("[GRD-29] a shell that a debugger holds isn't asked (needs gdb)", async () => {
   const live = await LiveTerminal.open();
   const gdb = spawn("gdb", ["-q", "-nx", "-p", String(live.terminal.shell.pid)], { stdio: "pipe" });
   onTestFinished(() => void gdb.kill("SIGKILL"));
@@ -196,7 +201,7 @@ async function elsewhere(answerMs: number): Promise<LiveTerminal> {
   return live;
 }
 
-test("[GRD-29] a shell that does something else when it is asked is interrupted, and what it shows is seen", async () => {
+test("[GRD-29] a shell that does something else when it is asked is interrupted, and what it shows is seen (needs zsh)", async () => {
   // Long enough that it has begun with that, on any machine.
   const live = await elsewhere(DEADLINE_MS / 60);
   const from = live.output.length;
@@ -208,7 +213,7 @@ test("[GRD-29] a shell that does something else when it is asked is interrupted,
   await eventually(() => expect(live.processes.filter((it) => it.program === "sleep")).toEqual([]));
 });
 
-test("[GRD-29] a stop while it is asked ends the question, and nothing that is shown gets lost", async () => {
+test("[GRD-29] a stop while it is asked ends the question, and nothing that is shown gets lost (needs zsh)", async () => {
   const live = await elsewhere(DEADLINE_MS);
   const asked = reportOf(live);
   await live.running("sleep");

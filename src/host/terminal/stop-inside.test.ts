@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import { ANN, BOT, closeServices, OpenedTerminal } from "../../../test/support/terminal.ts";
-import { childrenFinder, isDead, statsOf } from "./probe/processes.ts";
+import { bootTimeMs } from "./boot-clock.ts";
+import { childrenFinder, isDead, readStat, statsOf } from "./probe/processes.ts";
 
 afterAll(closeServices);
 
@@ -45,6 +46,9 @@ async function nested(): Promise<{ readonly opened: OpenedTerminal; readonly she
   await opened.send("bash --norc\r", { by: ANN });
   const shell = await childOf(opened.session.processIds![0]!, "bash");
   await eventually(() => expect(opened.bytes.toString()).toMatch(/bash-[\d.]+[#$] $/));
+  // The kernel notes beginnings by hundredths of a second: what begins in the same one as the agent's control is the agent's.
+  const { startedAt } = readStat(shell)!;
+  await eventually(() => expect(bootTimeMs()).toBeGreaterThan(startedAt + 30));
   await control(opened, { type: "grant", by: ANN, agentId: BOT.id, leaseSeconds: 600, attend: true });
   await opened.send("sleep 1000; touch evil\r");
   return { opened, shell, sleep: await childOf(shell, "sleep") };

@@ -81,7 +81,7 @@ test("[STP-21] a keeper that was stopped holds up neither a new shell nor the en
   expect(live.frames.at(-1)).toMatchObject({ kind: "exit" });
 });
 
-test("[STP-7] what runs in a process namespace of its own dies, found or with its first process", async () => {
+test("[STP-7] what runs in a process namespace of its own dies, found or with its first process (needs unshare)", async () => {
   const live = await LiveTerminal.open();
   await live.command("unshare -pf --kill-child sleep 1000 &");
   const pids = await live.running("sleep");
@@ -325,7 +325,7 @@ test("[STP-18] the kills are sent before the call returns", async () => {
   await stopped;
 });
 
-test(`[STP-5, STP-7] any mix of what an agent leaves dies, in any shell (seed ${SEED})`, async () => {
+test(`[STP-5, STP-7] any mix of what an agent leaves dies, in any shell (seed ${SEED}) (needs zsh and fish)`, async () => {
   const random = seeded(SEED);
   const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
   for (let round = 0; round < (SOAK ? 200 : 4); round += 1) {

@@ -5,7 +5,7 @@ import { closeServices, LiveTerminal } from "../../../test/support/live-terminal
 
 afterAll(closeServices);
 
-const SHELLS = ["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish", "/bin/dash"];
+const SHELLS = ["bash", "zsh", "fish", "dash"].map((name) => ({ name, shell: `/usr/bin/${name}` }));
 const MANY = Array.from({ length: 50 }, (_, index) => index).join(" ");
 
 /** The same for every shell but fish, whose words differ. */
@@ -30,7 +30,7 @@ async function running(live: LiveTerminal, command: string): Promise<void> {
     });
 }
 
-describe.each(SHELLS)("%s", (shell) => {
+describe.each(SHELLS)("$name (needs $name)", ({ shell }) => {
   test.each(["sleep 1000; touch evil", `for i in ${MANY}; do sleep 1000; touch evil; done`, "while :; do :; done"])(
     "[STP-5, STP-10] `%s` doesn't go on, and the shell lives",
     async (command) => {

@@ -61,7 +61,7 @@ async function tried(bound: BoundTerminal, prepared: Prepared): Promise<Outcome>
 }
 
 test.each(Object.entries(SWAPS))(
-  "[APR-12, APR-14] %s, swapped in a race: stale, as approved, or told as violated",
+  "[APR-12, APR-14] %s, swapped in a race: stale, as approved, or told as violated (needs perl)",
   async (_, swap) => {
     const bound = await BoundTerminal.open("bash");
     await bound.terminal.block("mkdir evil");

@@ -64,11 +64,11 @@ test("[PTY-25] without marks a block begins when it is typed, not when it ends",
 
 const ROUNDS = process.env["SIDESTICK_SOAK"] === "1" ? 50 : 6;
 
-test.each(["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish"])(
-  "[PTY-22] %s, interrupted as a command is typed, tells of the prompt before; the block is the command's",
-  async (shell) => {
-    const terminal = await OpenedTerminal.open({ shell });
-    const { output: told } = await terminal.block(shell.endsWith("fish") ? "echo $fish_pid" : "echo $$");
+test.each([{ shell: "bash" }, { shell: "zsh" }, { shell: "fish" }])(
+  "[PTY-22] $shell, interrupted as a command is typed, tells of the prompt before; the block is the command's (needs $shell)",
+  async ({ shell }) => {
+    const terminal = await OpenedTerminal.open({ shell: `/usr/bin/${shell}` });
+    const { output: told } = await terminal.block(shell === "fish" ? "echo $fish_pid" : "echo $$");
     const pid = Number(/(\d+)\s*$/.exec(told)?.[1]);
     const blocks: unknown[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {

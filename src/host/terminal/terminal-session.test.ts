@@ -161,7 +161,13 @@ test("[PTY-41] respawn starts another shell in the same stream and says so", asy
   expect(terminal.exit).toBeUndefined();
 });
 
-test.each(["cat", "bash --norc", "python3 -q", "bc -q", "sqlite3"])("[PTY-42] %s is asked to end", async (command) => {
+test.each([
+  { program: "cat", command: "cat" },
+  { program: "bash", command: "bash --norc" },
+  { program: "python3", command: "python3 -q" },
+  { program: "bc", command: "bc -q" },
+  { program: "sqlite3", command: "sqlite3" },
+])("[PTY-42] $command is asked to end (needs $program)", async ({ command }) => {
   const terminal = await OpenedTerminal.open({ patience: { exitMs: DOES } });
   const begun = await terminal.run(command, { run_id: "6a1c1f0e-0000-4000-8000-000000000003" });
   await terminal.event("prompt", (payload) => payload["kind"] !== "shell", begun.position);

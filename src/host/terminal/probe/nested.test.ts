@@ -19,7 +19,7 @@ afterAll(closeProbe);
 
 const isRoot = process.getuid?.() === 0;
 
-test("[PRB-10] a password asked for inside script is found there", async () => {
+test("[PRB-10] a password asked for inside script is found there (needs script)", async () => {
   const outer = inShell("script -qc 'read -s secret' /dev/null", { env: { SHELL: "/bin/bash" } });
 
   const seen = await lookUntil(outer, { waiting: true, kind: "password", program: "bash", confidence: "high" });
@@ -27,46 +27,52 @@ test("[PRB-10] a password asked for inside script is found there", async () => {
   expect(seen).toMatchObject({ evidence: { nested: true, syscall: "read", echo: false, canonical: true } });
 });
 
-test("[PRB-10] script in script in script is followed inwards", async () => {
+test("[PRB-10] script in script in script is followed inwards (needs script)", async () => {
   const script = (command: string): string => `script -qc ${JSON.stringify(command)} /dev/null`;
 
   await lookUntil(inShell(script(script(script("cat")))), { waiting: true, kind: "line", program: "cat" });
 });
 
-test("[PRB-10] script around a program that sleeps does not wait", async () => {
+test("[PRB-10] script around a program that sleeps does not wait (needs script)", async () => {
   const outer = inShell("script -qc 'exec sleep 1000' /dev/null");
   await outer.running("sleep");
 
   await lookUntil(outer, { waiting: false, confidence: "high" });
 });
 
-test.runIf(isRoot)("[PRB-10] what sudo runs on a terminal of its own is found there (needs root)", async () => {
-  const asking = inShell("sudo bash -c 'read -s secret'");
-  const busy = inShell("sudo sleep 1000");
+test.runIf(isRoot)(
+  "[PRB-10] what sudo runs on a terminal of its own is found there (needs root and sudo)",
+  async () => {
+    const asking = inShell("sudo bash -c 'read -s secret'");
+    const busy = inShell("sudo sleep 1000");
 
-  await lookUntil(asking, { waiting: true, kind: "password", program: "bash", confidence: "high" });
-  await busy.running("sleep");
-  await lookUntil(busy, { waiting: false });
-});
+    await lookUntil(asking, { waiting: true, kind: "password", program: "bash", confidence: "high" });
+    await busy.running("sleep");
+    await lookUntil(busy, { waiting: false });
+  },
+);
 
-test.runIf(isRoot)("[PRB-11] a private terminal of the same number is not taken for ours (needs root)", async () => {
-  const code = [
-    "import os, pty, subprocess",
-    "number = int(os.ttyname(0).split('/')[-1])",
-    "subprocess.check_call(['mount', '-t', 'devpts', '-o', 'newinstance,ptmxmode=666', 'devpts', '/dev/pts'])",
-    "below = [os.open('/dev/pts/ptmx', os.O_RDWR | os.O_NOCTTY) for _ in range(number)]",
-    "subprocess.check_call(['mount', '--bind', '/dev/pts/ptmx', '/dev/ptmx'])",
-    "pty.spawn(['bash', '-c', 'tty; read -s secret'])",
-  ].join("\n");
-  const outer = new ProgramOnPty("/usr/bin/unshare", ["-m", "/usr/bin/python3", "-c", code]);
+test.runIf(isRoot)(
+  "[PRB-11] a private terminal of the same number is not taken for ours (needs root, unshare and python3)",
+  async () => {
+    const code = [
+      "import os, pty, subprocess",
+      "number = int(os.ttyname(0).split('/')[-1])",
+      "subprocess.check_call(['mount', '-t', 'devpts', '-o', 'newinstance,ptmxmode=666', 'devpts', '/dev/pts'])",
+      "below = [os.open('/dev/pts/ptmx', os.O_RDWR | os.O_NOCTTY) for _ in range(number)]",
+      "subprocess.check_call(['mount', '--bind', '/dev/pts/ptmx', '/dev/ptmx'])",
+      "pty.spawn(['bash', '-c', 'tty; read -s secret'])",
+    ].join("\n");
+    const outer = new ProgramOnPty("/usr/bin/unshare", ["-m", "/usr/bin/python3", "-c", code]);
 
-  const seen = await lookUntil(outer, { waiting: true, kind: "password", evidence: { nested: true } });
+    const seen = await lookUntil(outer, { waiting: true, kind: "password", evidence: { nested: true } });
 
-  await eventually(() => expect(outer.output).toContain(outer.slavePath));
-  expect(seen).toMatchObject({ program: "bash", confidence: "high" });
-});
+    await eventually(() => expect(outer.output).toContain(outer.slavePath));
+    expect(seen).toMatchObject({ program: "bash", confidence: "high" });
+  },
+);
 
-describe("tmux", () => {
+describe("tmux (needs tmux)", () => {
   async function tmux(command: string): Promise<{ readonly server: readonly string[]; readonly outer: ProgramOnPty }> {
     const server = ["-S", join(await temporaryDirectory(), "socket"), "-f", "/dev/null"];
     onTestFinished(() => void spawnSync("tmux", [...server, "kill-server"]));
@@ -96,7 +102,7 @@ describe("tmux", () => {
   });
 });
 
-test("[PRB-13] the passphrase that gpg's agent asks for is found outside the foreground", async () => {
+test("[PRB-13] the passphrase that gpg's agent asks for is found outside the foreground (needs gpg and pinentry)", async () => {
   const home = join(await temporaryDirectory(), "gnupg");
   await mkdir(home, { mode: 0o700 });
   await writeFile(join(home, "gpg-agent.conf"), "pinentry-program /usr/bin/pinentry-curses\n");
@@ -114,7 +120,7 @@ function endAgent(home: string): void {
   for (const pid of agents.flatMap((agent) => [...descendants(agent), agent])) kill(pid);
 }
 
-describe("ssh", () => {
+describe("ssh (needs ssh and sshd)", () => {
   async function startSshd(directory: string): Promise<number> {
     const [hostKey, userKey] = [join(directory, "host"), join(directory, "user")];
     for (const key of [hostKey, userKey])
@@ -168,7 +174,7 @@ function othersMayEnter(path: string): boolean {
 }
 const isOpen = isRoot && othersMayEnter(process.execPath.replace(/\/[^/]*$/, ""));
 
-describe.runIf(isOpen)("another user (needs root and a checkout that others may enter)", () => {
+describe.runIf(isOpen)("another user (needs root, sudo and a checkout that others may enter)", () => {
   const name = `probe${process.pid}`;
   const password = crypto.randomUUID();
   let uid = 0;
@@ -238,24 +244,27 @@ describe.runIf(isOpen)("another user (needs root and a checkout that others may 
   });
 });
 
-test.runIf(isRoot)("[PRB-15] without /proc only a password is told, and that it is a guess (needs root)", async () => {
-  const script = new URL("look-once.contract.ts", import.meta.url).pathname;
-  const lookBlind = (command: string): Look => {
-    const hidden = `mount -t tmpfs tmpfs /proc && exec "$@"`;
-    const host = [process.execPath, script, "name?", "1000", "/bin/bash", "--norc", "-c", command];
-    return JSON.parse(
-      execFileSync("/usr/bin/unshare", ["-m", "sh", "-c", hidden, "sh", ...host], { encoding: "utf8" }),
-    ) as Look;
-  };
+test.runIf(isRoot)(
+  "[PRB-15] without /proc only a password is told, and that it is a guess (needs root and unshare)",
+  async () => {
+    const script = new URL("look-once.contract.ts", import.meta.url).pathname;
+    const lookBlind = (command: string): Look => {
+      const hidden = `mount -t tmpfs tmpfs /proc && exec "$@"`;
+      const host = [process.execPath, script, "name?", "1000", "/bin/bash", "--norc", "-c", command];
+      return JSON.parse(
+        execFileSync("/usr/bin/unshare", ["-m", "sh", "-c", hidden, "sh", ...host], { encoding: "utf8" }),
+      ) as Look;
+    };
 
-  expect(lookBlind("read -s -p 'name? '")).toEqual({
-    waiting: true,
-    kind: "password",
-    program: "",
-    pid: 0,
-    confidence: "low",
-    switches: 0,
-    evidence: { echo: false, canonical: true, signals: true, processes: false },
-  });
-  expect(lookBlind("read -p 'name? '")).toEqual({ waiting: false, confidence: "low", reason: "/proc can't be read" });
-});
+    expect(lookBlind("read -s -p 'name? '")).toEqual({
+      waiting: true,
+      kind: "password",
+      program: "",
+      pid: 0,
+      confidence: "low",
+      switches: 0,
+      evidence: { echo: false, canonical: true, signals: true, processes: false },
+    });
+    expect(lookBlind("read -p 'name? '")).toEqual({ waiting: false, confidence: "low", reason: "/proc can't be read" });
+  },
+);

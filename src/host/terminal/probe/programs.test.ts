@@ -12,7 +12,7 @@ test.each([
   { command: "/usr/bin/python3 -c 'input(\"name? \")'", program: "python3", syscall: "read" },
   { command: "cat | sleep 1000", program: "cat", syscall: "read" },
   { command: "select word in one two; do :; done", program: "bash", syscall: "read" },
-])("[PRB-1] `$command` waits for a line", async ({ command, program, syscall }) => {
+])("[PRB-1] `$command` waits for a line (needs $program)", async ({ command, program, syscall }) => {
   const seen = await lookUntil(inShell(command), { waiting: true, kind: "line", program, confidence: "high" });
 
   expect(seen).toMatchObject({ evidence: { syscall, fd: 0, echo: true, canonical: true } });
@@ -27,7 +27,7 @@ test.each([
   { command: "/usr/bin/python3 -c 'import getpass; getpass.getpass()'", program: "python3" },
   { command: "zsh -fc 'read -s secret'", program: "zsh" },
   { command: "ssh-keygen -q -t ed25519 -f /nonexistent/key", program: "ssh-keygen" },
-])("[PRB-2] `$command` waits for a password", async ({ command, program }) => {
+])("[PRB-2] `$command` waits for a password (needs $program)", async ({ command, program }) => {
   const seen = await lookUntil(inShell(command), { waiting: true, kind: "password", program, confidence: "high" });
 
   expect(seen).toMatchObject({ evidence: { echo: false, canonical: true } });
@@ -37,7 +37,7 @@ test.each([
   { file: "bash", args: ["--norc", "-i"] },
   { file: "zsh", args: ["-f", "-i"] },
   { file: "fish", args: ["--no-config", "-i"] },
-])("[PRB-3] $file at its prompt is the shell", async ({ file, args }) => {
+])("[PRB-3] $file at its prompt is the shell (needs $file)", async ({ file, args }) => {
   const shell = new ProgramOnPty(file, args);
 
   await lookUntil(shell, { waiting: true, kind: "shell", program: file, pid: shell.pid, confidence: "high" });
@@ -59,14 +59,17 @@ test.each([
   { command: "bc -q", program: "bc", confidence: "high" },
   { command: "gdb -q -nx", program: "gdb", confidence: "high" },
   { command: "node", program: "node", confidence: /high|medium/ },
-])("[PRB-3] the prompt of $program inside the shell is a line editor", async ({ command, program, confidence }) => {
-  await lookUntil(inShell(command), {
-    waiting: true,
-    kind: "line_editor",
-    program,
-    confidence: expect.stringMatching(confidence),
-  });
-});
+])(
+  "[PRB-3] the prompt of $program inside the shell is a line editor (needs $program)",
+  async ({ command, program, confidence }) => {
+    await lookUntil(inShell(command), {
+      waiting: true,
+      kind: "line_editor",
+      program,
+      confidence: expect.stringMatching(confidence),
+    });
+  },
+);
 
 test("[PRB-4] read of the shell itself is a line, then a password, and its prompt again", async () => {
   const shell = new ProgramOnPty("bash", ["--norc", "-i"]);
@@ -92,21 +95,21 @@ test.each([
   { command: "less -X /etc/services", program: "less" },
   { command: "more /etc/services", program: "more" },
   { command: "yes | less", program: "less" },
-])("[PRB-5] `$command` is a pager", async ({ command, program }) => {
+])("[PRB-5] `$command` is a pager (needs $program)", async ({ command, program }) => {
   await lookUntil(inShell(command), { waiting: true, kind: "pager", program, confidence: "high" });
 });
 
-test("[PRB-5] vim is an editor", async () => {
+test("[PRB-5] vim is an editor (needs vim)", async () => {
   await lookUntil(inShell("vim -u NONE -n"), { waiting: true, kind: "editor", program: "vim" });
 });
 
-test("[PRB-6] whiptail is a TUI that waits", async () => {
+test("[PRB-6] whiptail is a TUI that waits (needs whiptail)", async () => {
   const dialog = inShell("whiptail --yesno sure? 10 30");
 
   await lookUntil(dialog, { waiting: true, kind: "tui", program: "whiptail", confidence: "high" });
 });
 
-test("[PRB-6] top redraws and asks nothing", async () => {
+test("[PRB-6] top redraws and asks nothing (needs ps)", async () => {
   const top = inShell("top");
   await top.running("top");
 

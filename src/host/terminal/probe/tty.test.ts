@@ -72,21 +72,24 @@ test.each([
   { file: "zsh", args: ["-f", "-i"] },
   { file: "fish", args: ["--no-config", "-i"] },
   { file: "dash", args: ["-i"] },
-])("[PRB-20] $file is at its prompt, not while a job runs, and again after it", async ({ file, args }) => {
-  const shell = new ProgramOnPty(file, args);
-  const atPrompt = (): boolean => shellAtPrompt({ fd: shell.fd, shellPid: shell.pid });
-  await eventually(() => expect(atPrompt()).toBe(true));
+])(
+  "[PRB-20] $file is at its prompt, not while a job runs, and again after it (needs $file)",
+  async ({ file, args }) => {
+    const shell = new ProgramOnPty(file, args);
+    const atPrompt = (): boolean => shellAtPrompt({ fd: shell.fd, shellPid: shell.pid });
+    await eventually(() => expect(atPrompt()).toBe(true));
 
-  shell.type("sleep 1000\r");
-  const job = await shell.running("sleep");
-  await eventually(() => expect(atPrompt()).toBe(false));
-  shell.type("cat\r");
-  expect(atPrompt()).toBe(false);
+    shell.type("sleep 1000\r");
+    const job = await shell.running("sleep");
+    await eventually(() => expect(atPrompt()).toBe(false));
+    shell.type("cat\r");
+    expect(atPrompt()).toBe(false);
 
-  kill(job, "SIGINT");
-  await shell.running("cat");
-  expect(atPrompt()).toBe(false);
-});
+    kill(job, "SIGINT");
+    await shell.running("cat");
+    expect(atPrompt()).toBe(false);
+  },
+);
 
 test("[PRB-20] a shell that is busy itself, or another shell, is not at its prompt", async () => {
   const [busy, other] = [new ProgramOnPty("bash", ["--norc", "-i"]), new ProgramOnPty("bash", ["--norc", "-i"])];

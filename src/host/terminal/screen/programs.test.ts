@@ -82,7 +82,7 @@ async function hundredLines(): Promise<string> {
   return file;
 }
 
-test("[SCR-24] vim looks the same after keyframes as without, and gets its answers", async () => {
+test("[SCR-24] vim looks the same after keyframes as without, and gets its answers (needs vim)", async () => {
   const vim = new Program("vim", ["-u", "NONE", "-N", "-c", "set number hlsearch", await hundredLines()]);
 
   await vim.shows("line 1:");
@@ -96,7 +96,7 @@ test("[SCR-24] vim looks the same after keyframes as without, and gets its answe
   await vim.ended;
 });
 
-test("[SCR-24] less looks the same after keyframes as without", async () => {
+test("[SCR-24] less looks the same after keyframes as without (needs less)", async () => {
   const less = new Program("less", ["-N", await hundredLines()]);
 
   await less.shows("line 1:");
@@ -110,7 +110,7 @@ test("[SCR-24] less looks the same after keyframes as without", async () => {
   await less.ended;
 });
 
-test("[SCR-24] a curses program with colours and boxes looks the same after keyframes as without", async () => {
+test("[SCR-24] a curses program with colours and boxes looks the same after keyframes as without (needs python3)", async () => {
   const file = join(await temporaryDirectory(), "meters.py");
   await writeFile(file, METERS);
   const meters = new Program("/usr/bin/env", ["python3", file]);
@@ -124,7 +124,7 @@ test("[SCR-24] a curses program with colours and boxes looks the same after keyf
   await meters.ended;
 });
 
-test("[SCR-24] whiptail looks the same after keyframes as without", async () => {
+test("[SCR-24] whiptail looks the same after keyframes as without (needs whiptail)", async () => {
   const dialog = new Program("whiptail", ["--title", "Question", "--yesno", "Shall we proceed?", "10", "50"]);
 
   await dialog.shows("Shall we proceed?");

@@ -40,9 +40,9 @@ const POSIX: readonly (readonly [string, number, string])[] = [
 // oxlint-disable-next-line no-control-regex -- control characters are what it looks for
 const FISH_OWN = /^\u001B\[\?2004l\u001B\[30m\u001B\(B\u001B\[m/;
 
-test.each(["bash", "zsh", "dash"])(
-  "[BLK-15] %s: whatever the text, one block with its code and its bytes",
-  async (name) => {
+test.each([{ name: "bash" }, { name: "zsh" }, { name: "dash" }])(
+  "[BLK-15] $name: whatever the text, one block with its code and its bytes (needs $name)",
+  async ({ name }) => {
     const shell = await liveShell(`/usr/bin/${name}`);
     const results = [];
     for (const [text] of POSIX) results.push({ text, ...(await shell.run(text)) });
@@ -58,7 +58,7 @@ function withoutJobs(output: string): string {
   return output.replaceAll(/\[\d\][^\n]*\n/g, "");
 }
 
-test("[BLK-15, BLK-23] fish: whatever the text, one block with its code and its bytes", async () => {
+test("[BLK-15, BLK-23] fish: whatever the text, one block with its code and its bytes (needs fish)", async () => {
   const shell = await liveShell("/usr/bin/fish");
   const results = [];
   for (const [text] of EVERYWHERE) results.push({ text, ...(await shell.run(text)) });
@@ -68,7 +68,7 @@ test("[BLK-15, BLK-23] fish: whatever the text, one block with its code and its 
   ).toEqual(EVERYWHERE.map(([text, code, output]) => [text, ONE_BLOCK, code, output]));
 });
 
-test("[BLK-23] fish: a title of one's own is shown once, before the block", async () => {
+test("[BLK-23] fish: a title of one's own is shown once, before the block (needs fish)", async () => {
   const title = "function fish_title; echo mine-$argv[1]; end";
   const shell = await liveShell("/usr/bin/fish", { home: { ".config/fish/config.fish": title } });
 
@@ -78,7 +78,7 @@ test("[BLK-23] fish: a title of one's own is shown once, before the block", asyn
   expect(shell.text(0).split("\u001B]0;mine-echo hi\u0007")).toHaveLength(2);
 });
 
-describe.each(["bash", "zsh", "dash"])("%s", (name) => {
+describe.each([{ name: "bash" }, { name: "zsh" }, { name: "dash" }])("$name (needs $name)", ({ name }) => {
   test.each(["echo 'abc", 'echo "abc\ndef', "echo `x", "if true", "foo (", "echo $(", "done", "f() {"])(
     "[BLK-16] an incomplete or wrong command is an error at once: %s",
     async (text) => {
@@ -215,7 +215,7 @@ describe.each(["bash", "zsh", "dash"])("%s", (name) => {
 const RC = "alias mine='echo mine'\n";
 
 test.each(["echo 'abc", "if true", "echo (", "end", "echo a \\"])(
-  "[BLK-16] fish: an incomplete or wrong command is refused: %s",
+  "[BLK-16] fish: an incomplete or wrong command is refused: %s (needs fish)",
   async (text) => {
     const shell = await liveShell("/usr/bin/fish");
 
@@ -225,7 +225,7 @@ test.each(["echo 'abc", "if true", "echo (", "end", "echo a \\"])(
 );
 
 test.each(["a b", "it's", 'q"$(x)`y`', "é", "-", "\\"])(
-  "[BLK-18] fish: a command runs in the directory it names: %j",
+  "[BLK-18] fish: a command runs in the directory it names: %j (needs fish)",
   async (directory) => {
     const shell = await liveShell("/usr/bin/fish");
     const cwd = join(shell.place.home, directory);
@@ -238,7 +238,7 @@ test.each(["a b", "it's", 'q"$(x)`y`', "é", "-", "\\"])(
   },
 );
 
-test("[BLK-21] fish: Ctrl+C ends the command with 130", async () => {
+test("[BLK-21] fish: Ctrl+C ends the command with 130 (needs fish)", async () => {
   const shell = await liveShell("/usr/bin/fish");
   const from = shell.items.length;
 
@@ -249,7 +249,7 @@ test("[BLK-21] fish: Ctrl+C ends the command with 130", async () => {
   expect(await shell.finished(from)).toMatchObject({ marks: ONE_BLOCK, exitCode: 130 });
 });
 
-test("[BLK-17] fish: a command that ends the shell ends with it", async () => {
+test("[BLK-17] fish: a command that ends the shell ends with it (needs fish)", async () => {
   const shell = await liveShell("/usr/bin/fish");
 
   const { marks } = await shell.run("exit 3");

@@ -14,11 +14,20 @@ async function remembered(name: "bash" | "zsh", rc: string, texts: readonly stri
     .filter((line) => line !== "" && !line.endsWith(LIST[name]));
 }
 
-test.each(["bash", "zsh"] as const)("[BLK-20] %s remembers the command itself, once", async (name) => {
-  const texts = ["echo a", "# note", "echo 'b c' \"$HOME\" \\\\", "echo d\n\n", "-x", "  ", ""];
+test.each([{ name: "bash" }, { name: "zsh" }] as const)(
+  "[BLK-20] $name remembers the command itself, once (needs $name)",
+  async ({ name }) => {
+    const texts = ["echo a", "# note", "echo 'b c' \"$HOME\" \\\\", "echo d\n\n", "-x", "  ", ""];
 
-  expect(await remembered(name, "", texts)).toEqual(["echo a", "# note", "echo 'b c' \"$HOME\" \\\\", "echo d", "-x"]);
-});
+    expect(await remembered(name, "", texts)).toEqual([
+      "echo a",
+      "# note",
+      "echo 'b c' \"$HOME\" \\\\",
+      "echo d",
+      "-x",
+    ]);
+  },
+);
 
 test("[BLK-20] bash keeps a command of several lines as one entry", async () => {
   const shell = await liveShell("/usr/bin/bash");
@@ -45,11 +54,11 @@ test.each([
 test.each([
   { rc: "setopt hist_ignore_all_dups", texts: ["echo a", "echo b", "echo a"], kept: ["echo b", "echo a"] },
   { rc: "setopt hist_ignore_space", texts: [" echo a", "echo b"], kept: ["echo b"] },
-])("[BLK-20] zsh's own rules hold: $rc", async ({ rc, texts, kept }) => {
+])("[BLK-20] zsh's own rules hold: $rc (needs zsh)", async ({ rc, texts, kept }) => {
   expect(await remembered("zsh", rc, texts)).toEqual(kept);
 });
 
-test("[BLK-20] fish remembers the command itself", async () => {
+test("[BLK-20] fish remembers the command itself (needs fish)", async () => {
   const shell = await liveShell("/usr/bin/fish");
   await shell.run("echo a");
   await shell.run("echo b\necho c");

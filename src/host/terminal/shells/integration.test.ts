@@ -5,7 +5,8 @@ import { eventually } from "../../../../test/support/eventually.ts";
 import { type LiveShell, liveShell } from "./live-shell.contract.ts";
 
 const ONE_BLOCK = "command_start command_done prompt_start prompt_end";
-const SHELLS = ["bash", "zsh", "fish", "dash"];
+const SHELLS = [{ name: "bash" }, { name: "zsh" }, { name: "fish" }, { name: "dash" }];
+const POSIX = SHELLS.filter(({ name }) => name !== "fish");
 
 describe("[BLK-9] the user's startup files", () => {
   test("[BLK-9] bash reads ~/.bashrc", async () => {
@@ -18,7 +19,7 @@ describe("[BLK-9] the user's startup files", () => {
     expect((await shell.run("echo $FROM $seen")).output).toBe("rc 8\r\n");
   });
 
-  test("[BLK-9] zsh reads its files in order, each with the user's own ZDOTDIR", async () => {
+  test("[BLK-9] zsh reads its files in order, each with the user's own ZDOTDIR (needs zsh)", async () => {
     const shell = await liveShell("/usr/bin/zsh", {
       args: ["-l"],
       home: {
@@ -38,13 +39,13 @@ describe("[BLK-9] the user's startup files", () => {
   test.each<{ env: Readonly<Record<string, string>>; said: string }>([
     { env: {}, said: "unset\r\n" },
     { env: { ZDOTDIR: "/nowhere/x y" }, said: "/nowhere/x y\r\n" },
-  ])("[BLK-9] zsh and its children see ZDOTDIR as it was: $env", async ({ env, said }) => {
+  ])("[BLK-9] zsh and its children see ZDOTDIR as it was: $env (needs zsh)", async ({ env, said }) => {
     const shell = await liveShell("/usr/bin/zsh", { env });
 
     expect((await shell.run("sh -c 'echo ${ZDOTDIR-unset}'")).output).toBe(said);
   });
 
-  test("[BLK-9] fish reads its configuration", async () => {
+  test("[BLK-9] fish reads its configuration (needs fish)", async () => {
     const shell = await liveShell("/usr/bin/fish", {
       home: { ".config/fish/config.fish": "set -g from rc\nfunction fish_prompt; echo -n 'mine> '; end\n" },
     });
@@ -67,7 +68,7 @@ describe("[BLK-9] the user's startup files", () => {
   });
 });
 
-describe.each(SHELLS)("%s", (name) => {
+describe.each(SHELLS)("$name (needs $name)", ({ name }) => {
   test("[BLK-10] no child finds the nonce in its environment, the shell's or a file", async () => {
     const exporting = "export PS1 PS0 PROMPT_COMMAND 2>/dev/null\n";
     const shell = await liveShell(`/usr/bin/${name}`, {
@@ -162,7 +163,7 @@ describe("[BLK-11] prompts that others write", () => {
     "zle-line-init() { true }; zle -N zle-line-init",
     "setopt ksh_arrays sh_word_split no_multibyte",
     "alias -g print=false local=false; alias print=false",
-  ])("[BLK-11] zsh: %s", async (text) => {
+  ])("[BLK-11] zsh: %s (needs zsh)", async (text) => {
     const shell = await liveShell("/usr/bin/zsh");
 
     const from = shell.items.length;
@@ -183,7 +184,7 @@ describe("[BLK-11] prompts that others write", () => {
     ]);
   });
 
-  test("[BLK-11] fish: a new prompt function takes only the mark of its end", async () => {
+  test("[BLK-11] fish: a new prompt function takes only the mark of its end (needs fish)", async () => {
     const shell = await liveShell("/usr/bin/fish");
     const from = shell.items.length;
 
@@ -210,7 +211,7 @@ describe.each([
   { name: "bash", text: "exec >/dev/null; exec >/dev/tty" },
   { name: "bash", text: "alias builtin=false eval=false .=false local=false" },
   { name: "zsh", text: "setopt err_return no_unset warn_create_global" },
-])("$name after $text", ({ name, text }) => {
+])("$name after $text (needs $name)", ({ name, text }) => {
   test("[BLK-12] commands are blocks as before", async () => {
     const shell = await liveShell(`/usr/bin/${name}`);
 
@@ -220,7 +221,7 @@ describe.each([
   });
 });
 
-test.each(["bash", "zsh", "dash"])("[BLK-10, BLK-12] %s: a trace shows no nonce and stays on", async (name) => {
+test.each(POSIX)("[BLK-10, BLK-12] $name: a trace shows no nonce and stays on (needs $name)", async ({ name }) => {
   const shell = await liveShell(`/usr/bin/${name}`);
 
   await shell.run("set -x");
@@ -232,9 +233,9 @@ test.each(["bash", "zsh", "dash"])("[BLK-10, BLK-12] %s: a trace shows no nonce 
   expect(shell.text()).not.toContain(shell.place.nonce);
 });
 
-test.each(["bash", "zsh", "dash"])(
-  "[BLK-12] %s: a status that set -e lets pass doesn't end the shell later",
-  async (name) => {
+test.each(POSIX)(
+  "[BLK-12] $name: a status that set -e lets pass doesn't end the shell later (needs $name)",
+  async ({ name }) => {
     const shell = await liveShell(`/usr/bin/${name}`);
 
     shell.write("set -e; ! true\r");
@@ -244,9 +245,9 @@ test.each(["bash", "zsh", "dash"])(
   },
 );
 
-test.each(["bash", "zsh", "dash"])(
-  "[BLK-3] %s: an empty line and Ctrl+C at the prompt are no commands",
-  async (name) => {
+test.each(POSIX)(
+  "[BLK-3] $name: an empty line and Ctrl+C at the prompt are no commands (needs $name)",
+  async ({ name }) => {
     const shell = await liveShell(`/usr/bin/${name}`);
 
     shell.write("\r");
@@ -263,7 +264,7 @@ test.each(["bash", "zsh", "dash"])(
   },
 );
 
-test.each(["bash", "zsh", "dash"])("[BLK-13] %s: no program and no subshell runs for a prompt", async (name) => {
+test.each(POSIX)("[BLK-13] $name: no program and no subshell runs for a prompt (needs $name)", async ({ name }) => {
   const shell = await liveShell(`/usr/bin/${name}`);
   await shell.run("cd /usr");
 
@@ -279,22 +280,25 @@ async function facts(pid: number): Promise<string | undefined> {
   return (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]?.split(" ")[8];
 }
 
-test.each(SHELLS)("[BLK-27] %s: what is written for it is private, and a command's file goes", async (name) => {
-  const shell = await liveShell(`/usr/bin/${name}`);
-  const { directory } = shell.place;
-  const before = await readdir(directory);
-  const from = shell.items.length;
+test.each(SHELLS)(
+  "[BLK-27] $name: what is written for it is private, and a command's file goes (needs $name)",
+  async ({ name }) => {
+    const shell = await liveShell(`/usr/bin/${name}`);
+    const { directory } = shell.place;
+    const before = await readdir(directory);
+    const from = shell.items.length;
 
-  const submission = await shell.submit("true", "/usr");
-  const modes = await Promise.all(
-    (await readdir(directory)).map(async (file) => (await stat(join(directory, file))).mode & 0o077),
-  );
-  await shell.finished(from);
-  submission.remove();
+    const submission = await shell.submit("true", "/usr");
+    const modes = await Promise.all(
+      (await readdir(directory)).map(async (file) => (await stat(join(directory, file))).mode & 0o077),
+    );
+    await shell.finished(from);
+    submission.remove();
 
-  expect(modes.filter((mode) => mode !== 0)).toEqual([]);
-  expect(await readdir(directory)).toEqual(before);
-});
+    expect(modes.filter((mode) => mode !== 0)).toEqual([]);
+    expect(await readdir(directory)).toEqual(before);
+  },
+);
 
 test("[BLK-13] a shell that isn't known starts as it is", async () => {
   const shell = await liveShell("/usr/bin/cat");
