@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { MUTANTS } from "./mutant-list.ts";
+import { MUTANTS } from "./mutants/list.ts";
 import { mutated } from "./mutants.ts";
 import { filesIn, ROOT } from "./source-files.ts";
 

@@ -8,7 +8,8 @@ import { spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { MUTANTS, type Mutant } from "./mutant-list.ts";
+import { MUTANTS } from "./mutants/list.ts";
+import type { Mutant } from "./mutants/mutant.ts";
 import { isMain, ROOT } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 

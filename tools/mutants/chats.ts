@@ -1,5 +1,5 @@
 /** Deliberate faults in what waits for programs and talks in chats. */
-import type { Mutant } from "./mutant-list.ts";
+import type { Mutant } from "./mutant.ts";
 
 export const CHAT_MUTANTS: readonly Mutant[] = [
   {
