@@ -19,14 +19,14 @@ export const PAGE_AND_LINK_MUTANTS: readonly Mutant[] = [
   {
     name: "a host that falls silent is believed in",
     file: "src/server/hosts/host-connection.ts",
-    text: "performance.now() - this.#heardAt > LINK_DEAD_AFTER_MS;",
-    becomes: "performance.now() - this.#heardAt > LINK_DEAD_AFTER_MS * 2;",
+    text: "this.#silence.look(performance.now()) > LINK_DEAD_AFTER_MS",
+    becomes: "this.#silence.look(performance.now()) > LINK_DEAD_AFTER_MS * 2",
     tests: ["test/host/link.test.ts"],
   },
   {
     name: "a hub that falls silent is believed in",
     file: "src/host/link/hub-connection.ts",
-    text: "if (performance.now() - this.#heardAt > this.#deadAfterMs) this.close();",
+    text: "if (this.#silence.look(performance.now()) > this.#deadAfterMs) this.close();",
     becomes: "",
     tests: ["src/host/link/hub-connection.test.ts"],
   },

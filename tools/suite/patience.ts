@@ -11,7 +11,7 @@ const USUAL_MS = 150;
 const STARTS = 3;
 const HASHES = 40_000;
 const LEAST = 1;
-const MOST = 10;
+const MOST = 4;
 
 /** Of this run, as it was measured; 1 where nobody measured. */
 export function patience(): number {

@@ -3,6 +3,7 @@
  * sense is answered with an ERROR and changes nothing.
  */
 import type { Duplex } from "node:stream";
+import { Silence } from "../../domain/silence.ts";
 import { type LinkFault, MessageReader } from "../../protocol/link-reader.ts";
 import {
   bodyParts,
@@ -27,7 +28,7 @@ export class HubConnection {
   readonly #reader: MessageReader;
   readonly #listener: HubConnectionListener;
   readonly #watch: NodeJS.Timeout;
-  #heardAt = performance.now();
+  readonly #silence: Silence;
 
   constructor(stream: Duplex, listener: HubConnectionListener, deadAfterMs = LINK_DEAD_AFTER_MS) {
     this.#deadAfterMs = deadAfterMs;
@@ -37,9 +38,10 @@ export class HubConnection {
       message: (header, body) => this.#receive(header, body),
       fault: (fault) => this.#complain(fault),
     });
+    this.#silence = new Silence(deadAfterMs / 5, performance.now());
     this.#watch = setInterval(() => this.#checkAlive(), deadAfterMs / 5).unref();
     stream.on("data", (chunk: Uint8Array) => {
-      this.#heardAt = performance.now();
+      this.#silence.end();
       this.#reader.push(chunk);
     });
     stream.on("error", () => stream.destroy());
@@ -123,6 +125,6 @@ export class HubConnection {
   }
 
   #checkAlive(): void {
-    if (performance.now() - this.#heardAt > this.#deadAfterMs) this.close();
+    if (this.#silence.look(performance.now()) > this.#deadAfterMs) this.close();
   }
 }

@@ -3,6 +3,7 @@
  * once, with the reason.
  */
 import type { Duplex } from "node:stream";
+import { Silence } from "../../domain/silence.ts";
 import { MessageReader } from "../../protocol/link-reader.ts";
 import {
   type Channel,
@@ -53,7 +54,7 @@ export class HostConnection {
   readonly #reader: MessageReader;
   readonly #welcome = Promise.withResolvers<Welcome>();
   readonly #heart: NodeJS.Timeout;
-  #heardAt = performance.now();
+  readonly #silence = new Silence(LINK_HEARTBEAT_MS, performance.now());
   #reason: Error | undefined;
   #paused = false;
   #greeted = false;
@@ -119,7 +120,7 @@ export class HostConnection {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    this.#heardAt = performance.now();
+    this.#silence.end();
     this.#stream.resume();
   }
 
@@ -134,7 +135,7 @@ export class HostConnection {
   }
 
   #heard(chunk: Uint8Array): void {
-    this.#heardAt = performance.now();
+    this.#silence.end();
     this.#reader.push(chunk);
   }
 
@@ -164,7 +165,7 @@ export class HostConnection {
   }
 
   #beat(): void {
-    const isSilent = !this.#paused && performance.now() - this.#heardAt > LINK_DEAD_AFTER_MS;
+    const isSilent = this.#silence.look(performance.now()) > LINK_DEAD_AFTER_MS && !this.#paused;
     if (isSilent) this.close(new Error("the host fell silent"));
     else this.send({ type: "PING", at: Date.now() });
   }
