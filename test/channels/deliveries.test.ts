@@ -1,5 +1,5 @@
 /** Deliveries while the store is in trouble, and what exactly is typed. */
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { StorageFailed } from "../../src/hub/ports.ts";
 import { eventually } from "../support/eventually.ts";
 import { fallsSilent, started } from "../prompts/asking-hub.ts";
@@ -25,8 +25,10 @@ test("[CHN-112] stop and take wait for nothing: not for a store that hangs, nor 
   const hub = await paired(ann);
   const it = await started(hub.agent, "cat");
   await bound(hub, "t", it.sessionId);
-  hub.kept.seen = () => Promise.withResolvers<undefined>().promise;
-  hub.kept.saw = () => Promise.withResolvers<void>().promise;
+  const hanging = Promise.withResolvers<undefined>();
+  onTestFinished(() => hanging.resolve(undefined));
+  hub.kept.seen = () => hanging.promise;
+  hub.kept.saw = () => hanging.promise;
   void hub.chat.says(ann, "t", "never answered");
 
   const taken = await hub.chat.says(ann, "t", "/take");

@@ -39,10 +39,10 @@ export type EndToEnd = {
   readonly slack: SlackServer;
 };
 
-type Terms = { readonly policy?: HubPolicy; readonly slack?: boolean };
+type Terms = { readonly policy?: HubPolicy; readonly slack?: boolean; readonly batchMs?: number };
 
 /** For a whole file: what `beforeAll` returns must be `stop`. */
-export async function openEndToEnd({ policy, slack: hasSlack = false }: Terms = {}) {
+export async function openEndToEnd({ policy, slack: hasSlack = false, batchMs = 100 }: Terms = {}) {
   const dataDir = await mkdtemp(join(tmpdir(), "sidestick-"));
   await setPolicy(dataDir, policy);
   const settings = readSettings(["--port", "0", "--data-dir", dataDir, "--public-url", PUBLIC_URL], {
@@ -54,7 +54,7 @@ export async function openEndToEnd({ policy, slack: hasSlack = false }: Terms = 
     const { driver, close } = await connectLocalHost({ ...parts, program: TERMINAL_HOST });
     return { drivers: [driver], close };
   };
-  const hub = await startHub(settings, connect, { pace: { batchMs: 100, planMs: 100 } });
+  const hub = await startHub(settings, connect, { pace: { batchMs, planMs: 100 } });
   const stop = async (): Promise<void> => {
     await hub.close();
     await endHost(dataDir);

@@ -7,7 +7,8 @@ import { ann, type EndToEnd, eve, openEndToEnd, talkingTo } from "./e2e-stage.ts
 let stage: EndToEnd;
 
 beforeAll(async () => {
-  const { stop, ...opened } = await openEndToEnd();
+  // What programs print comes to no chat meanwhile: only what is told of questions.
+  const { stop, ...opened } = await openEndToEnd({ batchMs: 3_600_000 });
   stage = opened;
   return stop;
 });
