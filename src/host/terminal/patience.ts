@@ -13,6 +13,8 @@ export type TerminalPatience = {
   readonly beginMs: number;
   /** How long a shell may take to show its first prompt before the kernel's word alone counts. */
   readonly marksMs: number;
+  /** A shell that was stopped and isn't at its prompt by then is replaced. */
+  readonly promptMs: number;
 };
 
 export const PATIENCE: TerminalPatience = {
@@ -24,4 +26,5 @@ export const PATIENCE: TerminalPatience = {
   answerMs: 3_000,
   beginMs: 3_000,
   marksMs: 1_500,
+  promptMs: 150,
 };

@@ -173,10 +173,10 @@ class Stop {
   /** Lets the shell go on, with the interrupt before anything else. */
   async #comesToPrompt(sweep: Sweep): Promise<boolean> {
     const shell = this.#shell;
-    const { blocks } = this.#terminal;
+    const { blocks, patience } = this.#terminal;
     const before = { waits: reserve.during(() => shell.waits), ends: blocks.endsTold };
     shell.signal("SIGCONT");
-    for (const end = performance.now() + PROMPT_MS; performance.now() < end; await delay(LOOK_MS)) {
+    for (const end = performance.now() + patience.promptMs; performance.now() < end; await delay(LOOK_MS)) {
       if (shell.gone || (await this.#goesOn(sweep, before.ends))) return false;
       if (this.#isAtPrompt(before.waits) && this.#isAlone(sweep)) return true;
     }
@@ -246,6 +246,5 @@ const TURN_MS = 100;
 const SWEEP_MS = 3_000;
 const OUTPUT_MS = 50;
 const LOOK_MS = 2;
-const PROMPT_MS = 150;
 const DYING_MS = 500;
 const RESPAWN_MS = 2_000;
