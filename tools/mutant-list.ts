@@ -380,4 +380,18 @@ export const MUTANTS: readonly Mutant[] = [
     becomes: "",
     tests: APPROVALS,
   },
+  {
+    name: "a saved cursor goes with what scrolls",
+    file: "src/host/terminal/screen/emulator.ts",
+    text: "keepSavedCursorOnScreen(this.#terminal as unknown as SavingTerminal);",
+    becomes: "void (keepSavedCursorOnScreen satisfies (it: SavingTerminal) => void);",
+    tests: ["src/host/terminal/screen/emulator.test.ts"],
+  },
+  {
+    name: "a run that heeds nothing is not killed",
+    file: "src/host/terminal/ending.ts",
+    text: 'act: () => shell.signalForeground("SIGKILL")',
+    becomes: "act: () => false",
+    tests: ["src/host/terminal/terminal-session.test.ts"],
+  },
 ];
