@@ -15,6 +15,8 @@ export type TerminalPatience = {
   readonly marksMs: number;
   /** A shell that was stopped and isn't at its prompt by then is replaced. */
   readonly promptMs: number;
+  /** What follows a Ctrl+C waits for the shell to take that; one that ignores it, or hangs, holds up nobody for long. */
+  readonly heedMs: number;
 };
 
 export const PATIENCE: TerminalPatience = {
@@ -27,4 +29,5 @@ export const PATIENCE: TerminalPatience = {
   beginMs: 3_000,
   marksMs: 1_500,
   promptMs: 150,
+  heedMs: 100,
 };

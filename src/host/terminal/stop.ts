@@ -154,7 +154,8 @@ class Stop {
   /** What the dead wrote comes before what the shell writes next; a job of the person's may write for ever. */
   async #outputRead(): Promise<void> {
     let received = -1;
-    for (const end = performance.now() + OUTPUT_MS; performance.now() < end; await delay(1)) {
+    const end = performance.now() + OUTPUT_MS;
+    for (let turn = 0; turn < OUTPUT_TURNS || performance.now() < end; turn += 1, await delay(1)) {
       const isRead = this.#shell.outputIsRead && received === this.#terminal.received;
       if (isRead) return;
       received = this.#terminal.received;
@@ -245,6 +246,8 @@ const DEEPEST = 256;
 const TURN_MS = 100;
 const SWEEP_MS = 3_000;
 const OUTPUT_MS = 50;
+/** At the least: where the host itself gets no processor, no time that has passed says that there is nothing to read. */
+const OUTPUT_TURNS = 10;
 const LOOK_MS = 2;
 const DYING_MS = 500;
 const RESPAWN_MS = 2_000;
