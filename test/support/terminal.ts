@@ -14,8 +14,8 @@ import { eventually } from "./eventually.ts";
 import { spareFish } from "./empty-home.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-/** What ignores a signal is sent the next one soon. */
-export const BRISK: Partial<TerminalPatience> = { terminateStepMs: 50 };
+/** What ignores a signal is sent the next one soon; a shell that heeds an interrupt lives, however busy the machine is. */
+export const BRISK: Partial<TerminalPatience> = { terminateStepMs: 50, promptMs: DEADLINE_MS };
 
 export const ANN = { kind: "person", id: "ann" } as const satisfies Actor;
 export const BOT = { kind: "agent", id: "bot" } as const satisfies Actor;

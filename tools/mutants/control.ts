@@ -1,4 +1,4 @@
-/** Faults in who may put input into a session, in the gate, and in stopping. */
+/** Faults in who may put input into a session, in the gate, in stopping, and in screens. */
 import type { Mutant } from "./mutant.ts";
 
 const MACHINE = "src/domain/control.ts";
@@ -263,5 +263,19 @@ export const CONTROL_MUTANTS: readonly Mutant[] = [
     text: "prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)",
     becomes: "prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)",
     tests: LEFT_RUNNING,
+  },
+  {
+    name: "a saved cursor goes with what scrolls",
+    file: "src/host/terminal/screen/emulator.ts",
+    text: "keepSavedCursorOnScreen(this.#terminal as unknown as SavingTerminal);",
+    becomes: "void (keepSavedCursorOnScreen satisfies (it: SavingTerminal) => void);",
+    tests: ["src/host/terminal/screen/emulator.test.ts"],
+  },
+  {
+    name: "a run that heeds nothing is not killed",
+    file: "src/host/terminal/ending.ts",
+    text: 'act: () => shell.signalForeground("SIGKILL")',
+    becomes: "act: () => false",
+    tests: ["src/host/terminal/terminal-session.test.ts"],
   },
 ];

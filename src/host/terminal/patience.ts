@@ -13,6 +13,10 @@ export type TerminalPatience = {
   readonly beginMs: number;
   /** How long a shell may take to show its first prompt before the kernel's word alone counts. */
   readonly marksMs: number;
+  /** A shell that was stopped and isn't at its prompt by then is replaced. */
+  readonly promptMs: number;
+  /** What follows a Ctrl+C waits for the shell to take that; one that ignores it, or hangs, holds up nobody for long. */
+  readonly heedMs: number;
 };
 
 export const PATIENCE: TerminalPatience = {
@@ -24,4 +28,6 @@ export const PATIENCE: TerminalPatience = {
   answerMs: 3_000,
   beginMs: 3_000,
   marksMs: 1_500,
+  promptMs: 150,
+  heedMs: 100,
 };

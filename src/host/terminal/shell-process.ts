@@ -12,6 +12,7 @@ import type { Size } from "../../domain/session-frame.ts";
 import type { CommandForm } from "../../domain/session.ts";
 import { CommandPipes, prepareCommand } from "./command/command-launch.ts";
 import { launched, type Launching } from "./launcher.ts";
+import { PATIENCE } from "./patience.ts";
 import { blockedCallOfMain } from "./probe/blocked.ts";
 import { childrenFinder, ignoresSignal, tracerOf, voluntarySwitches } from "./probe/processes.ts";
 import { shellAtPrompt } from "./probe/shell-at-prompt.ts";
@@ -51,12 +52,17 @@ export type ShellOptions = {
   readonly launcher?: Launching | undefined;
   /** Not a shell: what waits for one command and becomes it. */
   readonly command?: CommandForm | undefined;
+  /** How long what follows a Ctrl+C waits at the most for the shell to take that. */
+  readonly heedMs?: number | undefined;
 };
 
 export type ShellListener = PtyListener & {
   /** The terminal has taken the last of what had to wait. */
   readonly caughtUp?: (() => void) | undefined;
 };
+
+type ShellParts = Pick<ShellProcess, "directory" | "pipes"> &
+  Pick<ShellListener, "caughtUp"> & { readonly heedMs: number };
 
 export class ShellProcess {
   readonly pid: number;
@@ -75,6 +81,7 @@ export class ShellProcess {
   /** Of what waits for a command. */
   readonly pipes: CommandPipes | undefined;
   #commandLine: string;
+  readonly #heedMs: number;
   readonly #tracking: () => Tracking;
   readonly #keepers: readonly number[];
   /** As the terminal was when it began. */
@@ -87,16 +94,13 @@ export class ShellProcess {
   #beginning: { readonly at: number; readonly state: string | undefined } | undefined;
   readonly #startedAt = Date.now();
 
-  private constructor(
-    launch: ShellLaunch,
-    started: StartedPty,
-    { directory, pipes, caughtUp }: Pick<ShellProcess, "directory" | "pipes"> & Pick<ShellListener, "caughtUp">,
-  ) {
+  private constructor(launch: ShellLaunch, started: StartedPty, { directory, pipes, heedMs, caughtUp }: ShellParts) {
     const exited = Promise.withResolvers<PtyExit>();
     this.exited = exited.promise;
     this.family = launch.family;
     this.directory = directory;
     this.pipes = pipes;
+    this.#heedMs = heedMs;
     this.env = launch.env;
     this.#tracking = started.tracking;
     this.#keepers = started.keepers;
@@ -119,7 +123,7 @@ export class ShellProcess {
     await mkdir(options.directory, { recursive: true, mode: 0o700 });
     const directory = await mkdtemp(join(options.directory, "shell-"));
     const nonce = randomBytes(16).toString("hex");
-    const { shell, env, cwd, size, command } = options;
+    const { shell, env, cwd, size, command, heedMs = PATIENCE.heedMs } = options;
     const pipes = command === undefined ? undefined : new CommandPipes(directory, command);
     try {
       const launch =
@@ -129,7 +133,7 @@ export class ShellProcess {
       const program = await launched(launch, { directory, cwd }, options.launcher);
       options.onNonce(nonce);
       const started = await startOnPty(program, { cwd, size }, listener);
-      return new ShellProcess(launch, started, { directory, pipes, caughtUp: listener.caughtUp });
+      return new ShellProcess(launch, started, { directory, pipes, heedMs, caughtUp: listener.caughtUp });
     } catch (error) {
       pipes?.[Symbol.dispose]();
       await removeShell(directory);
@@ -275,7 +279,7 @@ export class ShellProcess {
     const interrupts = bytes.at(-1) === CTRL_C && this.waiting === 0 && this.#isInFront;
     const { waits } = this;
     this.#writer.write(bytes, covered);
-    if (interrupts) this.#interrupt = { waits, untilMs: performance.now() + INTERRUPT_MS };
+    if (interrupts) this.#interrupt = { waits, untilMs: performance.now() + this.#heedMs };
   }
 
   /**
@@ -369,8 +373,6 @@ export class ShellProcess {
 }
 
 const CTRL_C = 3;
-/** One that ignores it, or hangs, holds up nobody for long. */
-const INTERRUPT_MS = 100;
 const BEGINNING_MS = 10_000;
 
 async function removeShell(directory: string): Promise<void> {

@@ -156,7 +156,8 @@ class Stop {
   /** What the dead wrote comes before what the shell writes next; a job of the person's may write for ever. */
   async #outputRead(): Promise<void> {
     let received = -1;
-    for (const end = performance.now() + OUTPUT_MS; performance.now() < end; await delay(1)) {
+    const end = performance.now() + OUTPUT_MS;
+    for (let turn = 0; turn < OUTPUT_TURNS || performance.now() < end; turn += 1, await delay(1)) {
       const isRead = this.#shell.outputIsRead && received === this.#terminal.received;
       if (isRead) return;
       received = this.#terminal.received;
@@ -175,12 +176,12 @@ class Stop {
   /** Lets the shell go on, with the interrupt before anything else. */
   async #comesToPrompt(sweep: Sweep): Promise<boolean> {
     const shell = this.#shell;
-    const { blocks } = this.#terminal;
+    const { blocks, patience } = this.#terminal;
     const { endsTold, mustTellPrompt } = blocks;
     const mustTell = this.#isInterrupted && mustTellPrompt && shell.tellsInterrupts;
     let last = { waits: reserve.during(() => shell.waits), at: performance.now() };
     shell.signal("SIGCONT");
-    for (const end = performance.now() + PROMPT_MS; performance.now() < end; await delay(LOOK_MS)) {
+    for (const end = performance.now() + patience.promptMs; performance.now() < end; await delay(LOOK_MS)) {
       if (shell.gone || (await this.#goesOn(sweep, endsTold))) return false;
       if (!this.#waitsAnew(last.waits)) continue;
       if (!mustTell || blocks.endsTold > endsTold) {
@@ -259,8 +260,9 @@ const DEEPEST = 256;
 const TURN_MS = 100;
 const SWEEP_MS = 3_000;
 const OUTPUT_MS = 50;
+/** At the least: where the host itself gets no processor, no time that has passed says that there is nothing to read. */
+const OUTPUT_TURNS = 10;
 const LOOK_MS = 2;
-const PROMPT_MS = 150;
 /** Longer than a prompt takes that is on its way, short enough for several tries. */
 const AGAIN_MS = 20;
 const DYING_MS = 500;

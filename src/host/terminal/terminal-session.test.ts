@@ -6,6 +6,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import * as live from "../../../test/support/live-terminal.ts";
 import { ANN, BOT, closeServices, OpenedTerminal } from "../../../test/support/terminal.ts";
 import { terminate } from "./ending.ts";
+import { PATIENCE } from "./patience.ts";
 
 const { isAlive, LiveTerminal } = live;
 const by = { kind: "person", id: ANN.id } as const;
@@ -65,7 +66,7 @@ test("[PTY-32] marks and the command's file never show", async () => {
 const TYPED_TIMES = process.env["SIDESTICK_SOAK"] === "1" ? 100 : 10;
 
 test("[PTY-50] what is typed right after Ctrl+C at the prompt is typed whole, each time", async () => {
-  const terminal = await OpenedTerminal.open();
+  const terminal = await OpenedTerminal.open({ patience: { heedMs: DEADLINE_MS } });
   await terminal.block("true");
 
   for (let time = 0; time < TYPED_TIMES; time += 1) {
@@ -75,6 +76,7 @@ test("[PTY-50] what is typed right after Ctrl+C at the prompt is typed whole, ea
   }
 
   expect(terminal.bytes.toString()).not.toContain("command not found");
+  expect(PATIENCE.heedMs).toBe(100);
 });
 
 test("[PTY-33] secrets are masked in the stream, in commands and in inputs, and the ranges are told", async () => {
@@ -261,7 +263,8 @@ test("[CTL-41] what a person ends is ended, though they give control away meanwh
 });
 
 test("[CTL-32] each of two stops has a receipt of its own, though the first is told after the second began", async () => {
-  const terminal = await OpenedTerminal.open();
+  // Each holds the shell while the other waits for its prompt.
+  const terminal = await OpenedTerminal.open({ patience: { promptMs: PATIENCE.promptMs } });
   const begun = await terminal.run("echo here; sleep 1000");
   await terminal.text("here\r\n", begun.cursor);
   const stop = (scope: "agent" | "all") =>

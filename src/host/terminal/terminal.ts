@@ -331,11 +331,11 @@ export class Terminal implements GateDevice {
 
   async #startShell(cwd: string): Promise<void> {
     const { shell, env, directory, launcher, command } = this.#options;
-    // The directory of the shell before may be gone.
-    const place = existsSync(cwd) ? cwd : "/";
+    const { heedMs } = this.patience;
+    const place = existsSync(cwd) ? cwd : "/"; // that of the shell before may be gone
     const onNonce = (nonce: string): void => this.path.expectMarks(nonce);
     this.#shell = await ShellProcess.start(
-      { shell, cwd: place, env, size: this.#size, directory, onNonce, launcher, command },
+      { shell, cwd: place, env, size: this.#size, directory, onNonce, launcher, command, heedMs },
       { data: (bytes) => this.#data(bytes), exit: (exit) => this.#ending(exit), caughtUp: () => this.#stir() },
     );
     this.#plain = this.#plainOutput(this.#shell);
