@@ -63,7 +63,7 @@ test("[PTY-32] marks and the command's file never show", async () => {
   expect(terminal.bytes.toString()).toContain("echo shown");
 });
 
-const TYPED_TIMES = process.env["SIDESTICK_SOAK"] === "1" ? 100 : 10;
+const TYPED_TIMES = process.env["SIDESTICK_SOAK"] === "1" ? 300 : 30;
 
 test("[PTY-50] what is typed right after Ctrl+C at the prompt is typed whole, each time", async () => {
   const terminal = await OpenedTerminal.open({ patience: { heedMs: DEADLINE_MS } });
