@@ -33,7 +33,8 @@ const everything = async (): Promise<string> => JSON.stringify(await hub.person.
 
 test("[TCL-25] at a terminal keys go to the program, its size and modes are those of the terminal, its exit code ours", async () => {
   const name = conversation();
-  const program = "stty size; read -p 'name? ' n; stty -icanon -echo; k=$(head -c 1); stty size; echo $n:$k; exit 7";
+  const program =
+    "stty size; read -p 'name? ' n; stty -icanon -echo; echo key?; k=$(head -c 1); stty size; echo $n:$k; exit 7";
   const { screen, type, resize, exited } = onTerminal(name, "bash", "-c", program);
 
   await eventually(() => expect(screen()).toContain("30 90\r\nname? "));
@@ -42,10 +43,12 @@ test("[TCL-25] at a terminal keys go to the program, its size and modes are thos
   await eventually(async () =>
     expect(await hub.person.pty.status({ conversation_id: name })).toMatchObject({ cols: 70, rows: 20 }),
   );
+  // Before that it would be echoed.
+  await eventually(() => expect(screen()).toContain("key?\r\n"));
   type("x");
 
   expect((await exited).exitCode).toBe(7);
-  expect(screen()).toContain("name? ann\r\n20 70\r\nann:x\r\n");
+  expect(screen()).toContain("name? ann\r\nkey?\r\n20 70\r\nann:x\r\n");
   const [before, after] = modesOf(screen());
   expect(after).toBe(before);
 });

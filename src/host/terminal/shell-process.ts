@@ -90,7 +90,7 @@ export class ShellProcess {
   /** How often it had gone to wait when the last input went in. */
   #waitsAtInput: number | undefined;
   /** Ctrl+C was pressed with it in front when it had gone to wait so often; what comes next waits until then at the latest. */
-  #interrupt: { readonly waits: number | undefined; readonly untilMs: number } | undefined;
+  #interrupt: { readonly waits: number | undefined; readonly untilMs: number; readonly isWoken: boolean } | undefined;
   #beginning: { readonly at: number; readonly state: string | undefined } | undefined;
   readonly #startedAt = Date.now();
 
@@ -279,18 +279,27 @@ export class ShellProcess {
     const interrupts = bytes.at(-1) === CTRL_C && this.waiting === 0 && this.#isInFront;
     const { waits } = this;
     this.#writer.write(bytes, covered);
-    if (interrupts) this.#interrupt = { waits, untilMs: performance.now() + this.#heedMs };
+    if (interrupts) this.#interrupt = { waits, untilMs: performance.now() + this.#heedMs, isWoken: false };
   }
 
   /**
    * A line editor that is met by a signal and a key at once takes the key for the line that the signal then throws away:
-   * of a command typed right after Ctrl+C bash may run all but the first letter. So it waits at its prompt anew first.
+   * of a command typed right after Ctrl+C bash may run all but the first letter. So it waits at its prompt anew first. A
+   * bash that the signal met just before it went to wait heeds it only when that wait ends: a signal that says nothing to
+   * it, that a child may have ended, ends the wait instead of the key.
    */
   #isInterrupted(): boolean {
     if (this.#interrupt === undefined) return false;
-    const { waits, untilMs } = this.#interrupt;
-    const hasWokenUp = waits === undefined || this.waits !== waits;
-    if (performance.now() < untilMs && !(hasWokenUp && this.atPrompt)) return true;
+    const { waits, untilMs, isWoken } = this.#interrupt;
+    const { waits: now } = this;
+    const waitsAnew = (waits === undefined || now !== waits) && this.atPrompt;
+    const isInTime = performance.now() < untilMs;
+    if (isInTime && waitsAnew && !isWoken && this.family === "bash") {
+      this.#interrupt = { waits: now, untilMs, isWoken: true };
+      this.signal("SIGCHLD");
+      return true;
+    }
+    if (isInTime && !waitsAnew) return true;
     this.#interrupt = undefined;
     this.inputComes();
     return false;

@@ -35,14 +35,13 @@ test("[PTY-12] every frame is one more than the last, and bytes come before the 
   expect(frames.at(-1)?.kind).toBe("exit");
 });
 
-test("[PTY-13] no frame is larger than 65,536 bytes, and bulk is gathered", async () => {
+test("[PTY-13] no frame of a flood is larger than 65,536 bytes", async () => {
   const terminal = await OpenedTerminal.open();
 
   await terminal.block("head -c 500000 /dev/zero | tr '\\0' x");
 
   const sizes = terminal.frames.flatMap((frame) => (frame.kind === "bytes" ? [frame.bytes.length] : []));
   expect(Math.max(...sizes)).toBeLessThanOrEqual(65_536);
-  expect(sizes.length).toBeLessThan(500_000 / 4_096);
 });
 
 test("[PTY-9] silence after output is a recorded fact, in rungs", async () => {
@@ -63,7 +62,7 @@ test("[PTY-32] marks and the command's file never show", async () => {
   expect(terminal.bytes.toString()).toContain("echo shown");
 });
 
-const TYPED_TIMES = process.env["SIDESTICK_SOAK"] === "1" ? 100 : 10;
+const TYPED_TIMES = process.env["SIDESTICK_SOAK"] === "1" ? 300 : 30;
 
 test("[PTY-50] what is typed right after Ctrl+C at the prompt is typed whole, each time", async () => {
   const terminal = await OpenedTerminal.open({ patience: { heedMs: DEADLINE_MS } });
