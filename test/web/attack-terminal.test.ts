@@ -67,7 +67,6 @@ test("[SCR-46] output that scrolls leaves a saved cursor in its row on the page 
 
   await seesInTerminal(page, "stayed");
   expect((await shownIn(page)).split("\n")[2]).toBe("    stayed");
-  await page.context().close();
 });
 
 test("[WEB-95] whoever only looks, with the mouse over the terminal, types nothing and takes nothing", async () => {

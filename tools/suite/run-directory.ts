@@ -88,8 +88,14 @@ export async function inRunDirectory<T>(
 export function leftoverLines({ files, processes }: Leftovers): string[] {
   const count = files.length + processes.length;
   if (count === 0) return [];
-  const processLines = processes.map(({ pid, command }) => `  process ${pid}: ${command.slice(0, 200)}`);
+  const processLines = processes.map(({ pid, command }) => `  process ${pid}: ${shortened(command)}`);
   return ["", `left behind by tests (${count}), now gone:`, ...files.map((name) => `  file ${name}`), ...processLines];
+}
+
+/** What tells programs of ours apart stands at the end. */
+function shortened(command: string): string {
+  const words = command.replaceAll(/data:\S+/g, "data:…");
+  return words.length > 200 ? `…${words.slice(-200)}` : words;
 }
 
 function processNames(): string[] {
