@@ -6,9 +6,9 @@ import { Patterns } from "../lib/patterns.ts";
 import { type Condition, type TapeItem, type TapeReader, WaitDesk, type WaitAnswer } from "./wait-desk.ts";
 
 const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const MEGABYTES = SOAK ? 256 : 10;
+const MEGABYTES = SOAK ? 256 : 32;
 /** Less than what was read, and more than what a wait holds of it. */
-const HELD_MAX = (SOAK ? 64 : 6) * (1 << 20);
+const HELD_MAX = (SOAK ? 64 : 16) * (1 << 20);
 const CHUNK = 1 << 18;
 /** A look at the memory for so many chunks: each begins with a collection. */
 const LOOK_CHUNKS = 16;
