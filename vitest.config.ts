@@ -17,8 +17,8 @@ const TIMEOUT_MS = (process.env["SIDESTICK_SOAK"] === "1" ? 3_600_000 : 120_000)
 export default defineConfig({
   test: {
     pool: "forks",
-    // Half of a test is waiting for processes: three files keep two cores busy.
-    maxWorkers: 3,
+    // Half of a test is waiting for processes: four files keep two cores busy.
+    maxWorkers: 4,
     isolate: false,
     // What tests start is compiled once, not a thousand times.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules", ".cache", "tests") },
