@@ -90,7 +90,7 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
     ]);
   });
 
-  test("[GRD-22] approved, the conversation's next command runs in an open session, there, under a grant", async () => {
+  test("[GRD-22] approved, the conversation's next command runs in an open session, there, under a grant (needs sudo)", async () => {
     const { conversation_id, sessionId: before, cwd } = await guarded();
     const requestId = await asked(run(conversation_id, "sudo id"));
 
@@ -131,7 +131,7 @@ describe.runIf(canBeOrdinary())("a host without rights (needs a checkout that ot
     await resolved;
   });
 
-  test("[GRD-22, HTP-9] the same request under the same key runs once it is approved", async () => {
+  test("[GRD-22, HTP-9] the same request under the same key runs once it is approved (needs sudo)", async () => {
     const { conversation_id } = await guarded();
     const request = { conversation_id, command: "sudo --version", wait_ms: WAIT_BUDGET_MS };
     const key = { idempotencyKey: "again" };

@@ -41,6 +41,21 @@ export const PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
 /** Folders and files whose every test needs a program, by how their paths begin. */
 const BY_PATH: Readonly<Record<string, readonly string[]>> = {
   "test/web/": ["chromium"],
+  "test/prompts/": ["python3"],
+  "test/channels/e2e-": ["python3"],
+  "test/channels/secrets.test.ts": ["python3"],
+  "test/approvals/typing.test.ts": ["python3"],
+  "test/control/credentials.test.ts": ["python3"],
+  "test/control/stop-load.test.ts": ["python3"],
+  "test/guard/automation.test.ts": ["dtach", "expect", "python3", "screen", "tmux"],
+  "test/guard/peers.test.ts": ["python3"],
+  "test/guard/programs.test.ts": ["python3"],
+  "test/guard/stopping.test.ts": ["python3"],
+  "src/host/terminal/launcher.test.ts": ["python3"],
+  "src/host/terminal/probe/probe.test.ts": ["python3"],
+  "src/host/terminal/probe/programs.test.ts": ["python3"],
+  "src/host/terminal/prompts.test.ts": ["python3"],
+  "src/host/terminal/shells/submission.test.ts": ["python3"],
 };
 
 /** Where programs of the system lie that an ordinary user's PATH leaves out. */

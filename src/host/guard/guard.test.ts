@@ -197,7 +197,7 @@ test("[GRD-11] packages that our programs load are closed too, linked ones and t
   expect(stdout).toBe("closed\n");
 });
 
-test("[GRD-13] without the network there is only a loopback of its own", async () => {
+test("[GRD-13] without the network there is only a loopback of its own (needs python3)", async () => {
   await using server = createServer();
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
