@@ -94,7 +94,7 @@ describe("hearing", () => {
 
     await eventually(() => expect(received).toHaveLength(2));
     expect(received.map((it) => it.id)).toEqual([eventId, eventId]);
-    expect(new Set(slack.acks.map((it) => it.envelopeId)).size).toBe(2);
+    await eventually(() => expect(new Set(slack.acks.map((it) => it.envelopeId)).size).toBe(2));
   });
 
   test("[CHN-82] what Slack tells in another order is told in that order", async () => {

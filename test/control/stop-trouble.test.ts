@@ -1,6 +1,6 @@
 /** STOP_NOW when the hub can store nothing: it waits for no disk and no log. */
 import { readFileSync } from "node:fs";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { SidestickClient } from "../../src/client/sidestick.ts";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { codeOf } from "../support/control-hub.ts";
@@ -12,10 +12,9 @@ function childrenOf(pid: number): string {
 }
 
 test.skipIf(!canMount())(
-  "[CTL-31, CTL-33] with a full disk the gate is shut and the processes die at once, the agent's calls end; the receipt comes with room (needs mount namespaces)",
+  "[CTL-31, CTL-33] with a full disk the gate is shut and the processes die at once, the agent's calls end; the receipt comes with room (needs root and mount namespaces)",
   async () => {
     const disk = await spawnOnSmallDisk("terminal-hub");
-    onTestFinished(() => disk.end());
     const { operator, url, agentToken } = disk;
     const agent = new SidestickClient({ url, token: agentToken });
     const conversation_id = "full";

@@ -87,10 +87,10 @@ test("[GRD-18] a fork loop dies by a stop", async () => {
   await eventually(() => expect(inside(live)).toHaveLength(2));
 });
 
-test.each(["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish", "/bin/dash"])(
-  "[GRD-18] %s that is replaced takes all with it, and the next one is guarded",
-  async (shell) => {
-    const live = await LiveTerminal.open(shell, GUARD);
+test.each([{ shell: "bash" }, { shell: "zsh" }, { shell: "fish" }, { shell: "dash" }])(
+  "[GRD-18] $shell that is replaced takes all with it, and the next one is guarded (needs $shell)",
+  async ({ shell }) => {
+    const live = await LiveTerminal.open(`/usr/bin/${shell}`, GUARD);
     await live.command("setsid -f sleep 1000");
     await live.running("sleep");
     const before = inside(live);

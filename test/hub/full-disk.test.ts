@@ -1,13 +1,12 @@
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { SidestickClient } from "../../src/client/sidestick.ts";
 import { canMount, spawnOnSmallDisk } from "../support/small-disk.ts";
 import { eventually } from "../support/eventually.ts";
 
 test.skipIf(!canMount())(
-  "[SES-7, HUB-4] on a full disk the hub lives, says so, holds agents off when a person pauses, and goes on with room (needs mount namespaces)",
+  "[SES-7, HUB-4] on a full disk the hub lives, says so, holds agents off when a person pauses, and goes on with room (needs root and mount namespaces)",
   async () => {
     const disk = await spawnOnSmallDisk();
-    onTestFinished(() => disk.end());
     const { operator, url, agentToken } = disk;
     const agent = new SidestickClient({ url, token: agentToken });
     const { sessionId } = await agent.session.create({ kind: "terminal" });

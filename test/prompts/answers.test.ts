@@ -84,7 +84,7 @@ test.each([
     got: 'GOT "a" "c" 0.',
   },
   { name: "a field", run: dialog("--inputbox 'Host name' 8 40"), reply: "web7", got: "GOT web7 0." },
-])("[PMT-11, PMT-53, PMT-54] whiptail's $name gets what was meant", async ({ run, reply, got }) => {
+])("[PMT-11, PMT-53, PMT-54] whiptail's $name gets what was meant (needs whiptail)", async ({ run, reply, got }) => {
   const program = inShell(run);
   await type(program, answerTo(await asks(program), { by: "text", text: reply }));
   await eventually(() => expect(program.output).toContain(got));

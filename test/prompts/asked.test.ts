@@ -258,7 +258,7 @@ test("[PMT-102] a question that claims to be another program's carries a warning
   expect(forged.prompt.warning).toBe("The question looks like one of sudo, but bash would read the answer.");
 });
 
-test("[PMT-53, PMT-70, PMT-110] a menu is moved through, and Enter follows when the question still stands", async () => {
+test("[PMT-53, PMT-70, PMT-110] a menu is moved through, and Enter follows when the question still stands (needs whiptail)", async () => {
   const run = "exec 3>&1; x=$(whiptail --menu Task 15 50 4 web 'Web server' db Database mail Mail 2>&1 1>&3 </dev/tty)";
   const it = await asking(hub, `${run}; echo "GOT $x."`);
   expect(it.prompt).toMatchObject({ class: "NUMBERED_CHOICE", entry: "arrows" });

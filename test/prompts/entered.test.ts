@@ -39,8 +39,8 @@ test.each([
   { name: "a field below its question", run: node("What is your name?\\n> "), reply: "Ann" },
   { name: "an answer of many lines", run: edited("Message: "), reply: LONG },
   { name: "an answer that is masked", run: edited("Database: "), reply: URL_WITH_SECRET },
-  { name: "a box that is filled", run: dialog("--inputbox Host 8 40"), reply: "web".repeat(11) },
-  { name: "a box that is too narrow", run: dialog("--inputbox Host 8 40"), reply: "web".repeat(20) },
+  { name: "a box that is filled (needs whiptail)", run: dialog("--inputbox Host 8 40"), reply: "web".repeat(11) },
+  { name: "a box that is too narrow (needs whiptail)", run: dialog("--inputbox Host 8 40"), reply: "web".repeat(20) },
 ])("[PMT-70] Enter follows the text into $name", async ({ run, reply }) => {
   const it = await asking(hub, run);
 
@@ -77,7 +77,7 @@ test("[PMT-79, PMT-67] who reads one key and asks again at the same place gets n
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "[PMT-75, PMT-70] over ssh a menu is moved through too (needs root)",
+  "[PMT-75, PMT-70] over ssh a menu is moved through too (needs root) (needs ssh, sshd, whiptail)",
   async () => {
     const directory = await temporaryDirectory();
     const [key, keys] = [join(directory, "key"), join(directory, "keys")];

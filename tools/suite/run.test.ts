@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { ROOT } from "../source-files.ts";
 import { temporaryTree } from "../temporary-tree.ts";
 import { runSuite } from "./run.ts";
+import type { VitestRun } from "./vitest-run.ts";
 import { lastLine } from "./summary.ts";
 import { isGreen } from "./verdict.ts";
 
@@ -12,7 +13,7 @@ const IMPORTS = `import { existsSync, writeFileSync } from "node:fs";\nimport { 
 const FIRST = `const isFirst = (name) => { const first = !existsSync(name); writeFileSync(name, ""); return first; };\n`;
 
 /** A project of its own, run by the real vitest. */
-async function suiteOf(files: Readonly<Record<string, string>>) {
+async function suiteOf(files: Readonly<Record<string, string>>, settings: Partial<VitestRun> = {}) {
   using tree = temporaryTree({
     "vitest.config.ts": `export default { test: { pool: "forks", isolate: false, maxWorkers: 2 } };\n`,
     "package.json": `{ "type": "module" }`,
@@ -20,7 +21,7 @@ async function suiteOf(files: Readonly<Record<string, string>>) {
   });
   mkdirSync(join(tree.root, "node_modules"));
   symlinkSync(join(ROOT, "node_modules", "vitest"), join(tree.root, "node_modules", "vitest"));
-  return (await runSuite({ root: tree.root, filters: [], output: "ignore" })).verdict;
+  return (await runSuite({ root: tree.root, filters: [], output: "ignore", ...settings })).verdict;
 }
 
 test("[HSE-20, HSE-21] real files: well, flaky, failing twice, and a hook that failed once", async () => {
@@ -61,4 +62,15 @@ test("[HSE-21] errors outside of tests, dead workers and files that can't be loa
   expect(errors).toContain("nobody heard");
   expect(errors).toContain("no such thing");
   expect(errors).toMatch(/[Ww]orker/);
+});
+
+test("[HSE-28] a process that a test left behind with its output doesn't keep the run from ending", async () => {
+  // It ends by itself when the tree is gone.
+  const program = `setInterval(() => require("node:fs").existsSync("package.json") || process.exit(), 50)`;
+  const leave = `import { spawn } from "node:child_process";
+test("leaves", () => void spawn(process.execPath, ["-e", ${JSON.stringify(program)}], { detached: true, stdio: "inherit" }).unref());`;
+
+  const verdict = await suiteOf({ "leaves.test.ts": leave }, { endWithinMs: 500 });
+
+  expect([isGreen(verdict), lastLine(verdict)]).toEqual([true, "1 passed, 0 failed"]);
 });

@@ -1,6 +1,6 @@
 /** One run of vitest over a tree, as a process of its own. */
-import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../source-files.ts";
@@ -16,15 +16,19 @@ export type VitestRun = {
   readonly output?: "inherit" | "ignore";
   /** A file that gets a line of JSON for each test file when that is over. */
   readonly progress?: string;
+  /** How long vitest may take to end after its last test. */
+  readonly endWithinMs?: number;
 };
 
 const VITEST = join(ROOT, "node_modules", "vitest", "vitest.mjs");
 const REPORTER = join(import.meta.dirname, "reporter.ts");
+const END_WITHIN_MS = 30_000;
+const LOOK_EVERY_MS = 250;
 const ALONE = ["--maxWorkers=1", "--no-file-parallelism", "--isolate"];
 
 /** The report has an unhandled error when vitest itself broke down, or failed and doesn't say of what. */
 export async function runVitest(run: VitestRun): Promise<RunReport> {
-  const { root, filters, isAlone, env, output = "inherit", progress = "" } = run;
+  const { root, filters, isAlone, env, output = "inherit", progress = "", endWithinMs = END_WITHIN_MS } = run;
   const directory = mkdtempSync(join(tmpdir(), "sidestick-run-"));
   const path = join(directory, "report.json");
   try {
@@ -34,14 +38,36 @@ export async function runVitest(run: VitestRun): Promise<RunReport> {
       env: { ...process.env, ...env, SIDESTICK_RUN_REPORT: path, SIDESTICK_RUN_PROGRESS: progress },
       stdio: ["ignore", output, output],
     });
+    const watch = endAfterReport(child, path, endWithinMs);
     const ended = await new Promise<string>((resolve, reject) => {
       child.on("error", reject);
       child.on("close", (code, signal) => resolve(signal ?? String(code)));
-    });
-    return withEnd(readReport(path), ended);
+    }).finally(watch.stop);
+    return watch.isLate() ? readReport(path)! : withEnd(readReport(path), ended);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/**
+ * Vitest waits until nobody holds the output of its workers, so a process that a test left keeps it from ending. Once
+ * the report is written, all is told: a vitest that is still there after a while is ended.
+ */
+function endAfterReport(child: ChildProcess, path: string, withinMs: number) {
+  let isLate = false;
+  const end = (): void => {
+    isLate = true;
+    child.kill("SIGKILL");
+  };
+  let late: NodeJS.Timeout | undefined;
+  const look = setInterval(() => {
+    if (late === undefined && existsSync(path)) late = setTimeout(end, withinMs);
+  }, LOOK_EVERY_MS);
+  const stop = (): void => {
+    clearInterval(look);
+    clearTimeout(late);
+  };
+  return { stop, isLate: () => isLate };
 }
 
 function readReport(path: string): RunReport | undefined {

@@ -234,9 +234,9 @@ test.each([
   expect(terminal.frames.at(-1)).toBe(terminal.exit);
 });
 
-/** The newest file there is the one that is read. */
+/** The newest file there is the one that is read. It is read-only: without -f, mv asks an ordinary user. */
 const SWAP =
-  'f=$(ls -t "$__ss.c" | head -1); cp "$__ss.c/$f" o; echo "echo evil" >e; mv e "$__ss.c/$f"; cp o "$__ss.c/$f"';
+  'f=$(ls -t "$__ss.c" | head -1); cp "$__ss.c/$f" o; echo "echo evil" >e; mv -f e "$__ss.c/$f"; cp o "$__ss.c/$f"';
 
 test.each([{ shell: "bash" }, { shell: "zsh" }, { shell: "dash" }])(
   "[APR-14] $shell: the file from which it reads a command can't be changed inside a guard; elsewhere that is told (needs $shell)",
