@@ -148,7 +148,9 @@ function isOld(path) {
 
 async function viteBuild(config, directory, what) {
   const vite = [join(modules, "vite", "bin", "vite.js"), "build", "--config", join(root, config)];
-  const { code, output } = await run(ownNode, [...vite, "--logLevel", "error", "--outDir", directory]);
+  // Vite would put its compiled code into the system's temporary directory.
+  const env = { ...process.env, NODE_COMPILE_CACHE: join(modules, ".cache", "vite") };
+  const { code, output } = await run(ownNode, [...vite, "--logLevel", "error", "--outDir", directory], env);
   if (code !== 0) throw new Error(`${what} could not be built:\n${output.trimEnd()}`);
 }
 
@@ -168,8 +170,8 @@ function runNpm(parameters) {
   return run(command, [...first, ...parameters]);
 }
 
-function run(command, parameters) {
-  const child = spawn(command, parameters, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+function run(command, parameters, env = process.env) {
+  const child = spawn(command, parameters, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += chunk));
   return new Promise((resolve, reject) => {

@@ -112,7 +112,7 @@ async function caller() {
 }
 
 describe("what stands beside a shell", () => {
-  test("[STP-21, CTL-39] is no caller at the operator's socket", async () => {
+  test("[STP-21, CTL-39] is no caller at the operator's socket (needs curl)", async () => {
     const driven = await house.flagged();
     const { program, go, answer } = await caller();
     const keeper = readStat(await shellOf(driven))!.parent;
@@ -152,7 +152,7 @@ describe("a shell that ends by itself", () => {
     await eventually(() => expect(existsSync(`/proc/${readFileSync(pids, "utf8").trim()}`)).toBe(false));
   });
 
-  test("[STP-19, CTL-39] leaves what is the person's, which is still no caller at the operator's socket", async () => {
+  test("[STP-19, CTL-39] leaves what is the person's, which is still no caller at the operator's socket (needs curl)", async () => {
     const { sessionId } = await house.flagged();
     const { program, go, answer } = await caller();
 

@@ -5,6 +5,7 @@
 import { appendFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
+import { isMissing, needsOf } from "./needs.ts";
 import type { FileReport, RunReport, TestReport } from "./report.ts";
 
 type Failure = { readonly name?: string | undefined; readonly message: string; readonly stack?: string | undefined };
@@ -26,27 +27,29 @@ export default class RunReporter implements Reporter {
 function fileReport(module: TestModule): FileReport {
   const tests = [...module.children.allTests()];
   const suites = [...module.children.allSuites()];
+  const file = relative(module.project.config.root, module.moduleId).replaceAll("\\", "/");
   const { prepareDuration, collectDuration, duration } = module.diagnostic();
   return {
-    file: relative(module.project.config.root, module.moduleId).replaceAll("\\", "/"),
+    file,
     ms: prepareDuration + collectDuration + duration,
     isLoaded: tests.length > 0,
     errors: [module, ...suites].flatMap((it) => it.errors().map(textOf)),
-    tests: tests.map(testReport),
+    tests: tests.map((it) => testReport(file, it)),
   };
 }
 
-function testReport(test: TestCase): TestReport {
-  const result = test.result();
-  const error = result.errors?.[0];
-  const { missing } = test.meta();
+function testReport(file: string, test: TestCase): TestReport {
+  const { state, errors } = test.result();
+  const error = errors?.[0];
+  // Vitest doesn't say that the tests of a file were skipped if none was left to run.
+  const missing = state === "skipped" || state === "pending" ? needsOf(file, test.fullName).filter(isMissing) : [];
   return {
     title: test.fullName,
     // One that never got its turn, because a worker died or a hook failed, proved nothing.
-    state: result.state === "pending" ? "failed" : result.state,
+    state: state !== "pending" ? state : missing.length > 0 ? "skipped" : "failed",
     ms: test.diagnostic()?.duration ?? 0,
     ...(error !== undefined && { error: textOf(error) }),
-    ...(missing !== undefined && { missing }),
+    ...(missing.length > 0 && { missing }),
   };
 }
 

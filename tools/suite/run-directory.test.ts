@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { inRunDirectory, leftoverLines, RunDirectory } from "./run-directory.ts";
@@ -46,4 +47,19 @@ test("[HSE-26] a run that leaves nothing says nothing, and its directory is gone
   });
   await expect(failing).rejects.toThrow("no");
   expect(existsSync(path)).toBe(false);
+});
+
+test("[HSE-26] directories of programs in /tmp go too, unless they were there before or somebody uses them", () => {
+  const names = ["before", "used", "new"].map((name) => join("/tmp", `fish.${name}-${randomUUID()}`));
+  const [before = "", used = "", unused = ""] = names;
+  onTestFinished(() => names.forEach((it) => rmSync(it, { recursive: true, force: true })));
+  mkdirSync(before);
+  const directory = new RunDirectory();
+  for (const path of [used, unused]) mkdirSync(path);
+  writeFileSync(join(used, "socket"), "");
+  writeFileSync(join(unused, "fish_universal_variables.notifier"), "");
+
+  directory.remove();
+
+  expect(names.map((it) => existsSync(it))).toEqual([true, true, false]);
 });

@@ -3,7 +3,7 @@
  * What is left there at the end, files and processes, was left by a test: it is told, ended and removed.
  * Rule HSE-26 in docs/spec/house.md.
  */
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -16,12 +16,19 @@ const HOME = "home";
 const VITEST = "~/.local/share/vitest/";
 const WAIT_MS = 100;
 const MOST_WAITS = 30;
+/** Directories that programs make outside of it under names of their own choice. */
+const OUTSIDE = "/tmp";
+const OF_PROGRAMS = /^(?:\.X11-unix|fish\..+|tmux-\d+)$/;
+/** A pipe that fish keeps there for all its sessions. */
+const FISH_PIPE = "fish_universal_variables.notifier";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export class RunDirectory {
   readonly path: string;
   /** For the tests and all that they start. */
   readonly env: Readonly<Record<string, string>>;
+
+  readonly #outsideBefore = new Set(outside());
 
   /** The name is short: paths of sockets have to fit into 108 bytes. */
   constructor(parent = tmpdir()) {
@@ -49,6 +56,7 @@ export class RunDirectory {
       for (const { pid } of left) end(pid);
     }
     rmSync(this.path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    for (const name of outside()) if (!this.#outsideBefore.has(name)) removeIfUnused(join(OUTSIDE, name));
   }
 
   /** Those that have it in their environment, their words or as their directory. Only Linux tells. */
@@ -96,6 +104,20 @@ export function leftoverLines({ files, processes }: Leftovers): string[] {
 function shortened(command: string): string {
   const words = command.replaceAll(/data:\S+/g, "data:…");
   return words.length > 200 ? `…${words.slice(-200)}` : words;
+}
+
+function outside(): string[] {
+  return readdirSync(OUTSIDE).filter((name) => OF_PROGRAMS.test(name));
+}
+
+/** One that holds anything else, or another account's, stays: somebody else uses it. */
+function removeIfUnused(path: string): void {
+  try {
+    rmSync(join(path, FISH_PIPE), { force: true });
+    rmdirSync(path);
+  } catch {
+    // It stays.
+  }
 }
 
 function processNames(): string[] {

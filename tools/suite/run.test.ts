@@ -5,27 +5,29 @@ import { ROOT } from "../source-files.ts";
 import { temporaryTree } from "../temporary-tree.ts";
 import { runSuite } from "./run.ts";
 import type { VitestRun } from "./vitest-run.ts";
-import { lastLine } from "./summary.ts";
+import { lastLine, skippedLines } from "./summary.ts";
 import { isGreen } from "./verdict.ts";
 
 const IMPORTS = `import { existsSync, writeFileSync } from "node:fs";\nimport { beforeAll, expect, test } from "vitest";\n`;
 /** True when it is called for the first time with that name in this tree. */
 const FIRST = `const isFirst = (name) => { const first = !existsSync(name); writeFileSync(name, ""); return first; };\n`;
 
+const RUNNER = join(import.meta.dirname, "runner.ts");
+
 /** A project of its own, run by the real vitest. */
 async function suiteOf(files: Readonly<Record<string, string>>, settings: Partial<VitestRun> = {}) {
   using tree = temporaryTree({
-    "vitest.config.ts": `export default { test: { pool: "forks", isolate: false, maxWorkers: 2 } };\n`,
+    "vitest.config.ts": `export default { test: { pool: "forks", isolate: false, maxWorkers: 2, runner: ${JSON.stringify(RUNNER)} } };\n`,
     "package.json": `{ "type": "module" }`,
     ...Object.fromEntries(Object.entries(files).map(([name, source]) => [name, IMPORTS + FIRST + source])),
   });
   mkdirSync(join(tree.root, "node_modules"));
   symlinkSync(join(ROOT, "node_modules", "vitest"), join(tree.root, "node_modules", "vitest"));
-  return (await runSuite({ root: tree.root, filters: [], output: "ignore", ...settings })).verdict;
+  return await runSuite({ root: tree.root, filters: [], output: "ignore", ...settings });
 }
 
 test("[HSE-20, HSE-21] real files: well, flaky, failing twice, and a hook that failed once", async () => {
-  const verdict = await suiteOf({
+  const { verdict } = await suiteOf({
     "well.test.ts": `test("well", () => {});`,
     "flaky.test.ts": `test("steady", () => {});\ntest("shaky", () => expect(isFirst("shaky")).toBe(false));`,
     "broken.test.ts": `test("broken", () => expect(1).toBe(2));`,
@@ -45,13 +47,13 @@ test("[HSE-20, HSE-21] real files: well, flaky, failing twice, and a hook that f
 });
 
 test("[HSE-20] a run whose only failures were flaky is green", async () => {
-  const verdict = await suiteOf({ "flaky.test.ts": `test("shaky", () => expect(isFirst("shaky")).toBe(false));` });
+  const { verdict } = await suiteOf({ "flaky.test.ts": `test("shaky", () => expect(isFirst("shaky")).toBe(false));` });
 
   expect([isGreen(verdict), lastLine(verdict), verdict.flaky.length]).toEqual([true, "1 passed, 0 failed", 1]);
 });
 
 test("[HSE-21] errors outside of tests, dead workers and files that can't be loaded are never forgiven", async () => {
-  const verdict = await suiteOf({
+  const { verdict } = await suiteOf({
     "late.test.ts": `test("late", async () => { if (isFirst("late")) { Promise.reject(new Error("nobody heard")); await new Promise((it) => setTimeout(it, 50)); } });`,
     "unloadable.test.ts": `if (isFirst("unloadable")) throw new Error("no such thing");\ntest("never", () => {});`,
     "dead.test.ts": `test("dead", () => { if (isFirst("dead")) process.kill(process.pid, "SIGKILL"); });`,
@@ -70,7 +72,20 @@ test("[HSE-28] a process that a test left behind with its output doesn't keep th
   const leave = `import { spawn } from "node:child_process";
 test("leaves", () => void spawn(process.execPath, ["-e", ${JSON.stringify(program)}], { detached: true, stdio: "inherit" }).unref());`;
 
-  const verdict = await suiteOf({ "leaves.test.ts": leave }, { endWithinMs: 500 });
+  const { verdict } = await suiteOf({ "leaves.test.ts": leave }, { endWithinMs: 500 });
 
   expect([isGreen(verdict), lastLine(verdict)]).toEqual([true, "1 passed, 0 failed"]);
+});
+
+test("[HSE-23] tests without their programs are skipped, and so are the hooks of a file that has no others", async () => {
+  const { first, verdict } = await suiteOf(
+    {
+      "none.test.ts": `beforeAll(() => { throw new Error("no fish"); });\ntest("swims (needs fish)", () => {});`,
+      "some.test.ts": `test.each([{ shell: "fish" }, { shell: "sh" }])("$shell runs (needs $shell)", () => {});`,
+    },
+    { env: { PATH: "/nowhere" } },
+  );
+
+  expect([isGreen(verdict), lastLine(verdict), verdict.skipped]).toEqual([true, "1 passed, 0 failed", 2]);
+  expect(skippedLines(first)).toEqual(["skipped 2: fish is missing; sudo apt-get install fish"]);
 });

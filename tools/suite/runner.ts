@@ -22,10 +22,8 @@ export default class SuiteRunner extends TestRunner {
   #skipTask(task: RunnerTask, file: string, title: string): boolean {
     if (task.mode === "skip" || task.mode === "todo") return true;
     if (task.type === "suite") return this.#skip(task, file, title);
-    const missing = needsOf(file, title).filter((it) => this.#isMissing(it));
-    if (missing.length === 0) return false;
+    if (!needsOf(file, title).some((it) => this.#isMissing(it))) return false;
     task.mode = "skip";
-    task.meta.missing = missing;
     return true;
   }
 
@@ -33,12 +31,5 @@ export default class SuiteRunner extends TestRunner {
     const known = this.#missing.get(name) ?? isMissing(name);
     this.#missing.set(name, known);
     return known;
-  }
-}
-
-declare module "vitest" {
-  interface TaskMeta {
-    /** Programs for want of which the test is skipped. */
-    missing?: string[];
   }
 }

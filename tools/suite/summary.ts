@@ -1,6 +1,6 @@
 /** What `npm test` prints when everything has run. */
 import type { RunReport } from "./report.ts";
-import { isMissing, packageOf } from "./needs.ts";
+import { packageOf } from "./needs.ts";
 import { type Leftovers, leftoverLines } from "./run-directory.ts";
 import { type Failure, isGreen, MOST_FLAKY, type Verdict } from "./verdict.ts";
 
@@ -33,7 +33,7 @@ function failureLines({ file, title, error }: Failure): string[] {
 export function skippedLines({ files }: RunReport): string[] {
   const skipped = files.flatMap((it) => it.tests).filter(({ state }) => state === "skipped");
   const without = skipped.filter(({ missing }) => missing !== undefined);
-  const missing = [...new Set(without.flatMap((it) => it.missing ?? []))].filter(isMissing).toSorted();
+  const missing = [...new Set(without.flatMap((it) => it.missing ?? []))].toSorted();
   const others = skipped.length - without.length;
   return [
     ...(missing.length === 0

@@ -29,7 +29,7 @@ const ALONE = ["--maxWorkers=1", "--no-file-parallelism", "--isolate"];
 /** The report has an unhandled error when vitest itself broke down, or failed and doesn't say of what. */
 export async function runVitest(run: VitestRun): Promise<RunReport> {
   const { root, filters, isAlone, env, output = "inherit", progress = "", endWithinMs = END_WITHIN_MS } = run;
-  const directory = mkdtempSync(join(tmpdir(), "sidestick-run-"));
+  const directory = mkdtempSync(join(env?.["TMPDIR"] ?? tmpdir(), "sidestick-run-"));
   const path = join(directory, "report.json");
   try {
     const options = ["run", "--reporter=default", `--reporter=${REPORTER}`, ...(isAlone === true ? ALONE : [])];
