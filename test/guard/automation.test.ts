@@ -3,7 +3,7 @@
  * agent doesn't drive, and what a stop leaves of it.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { spawn as spawnPty } from "@lydell/node-pty";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
@@ -80,7 +80,10 @@ const SERVERS: Readonly<Record<string, (it: Waiting, directory: string) => strin
     const socket = `/tmp/tmux-${process.getuid!()}/${newName()}`;
     mkdirSync(join(socket, ".."), { recursive: true, mode: 0o700 });
     outside("tmux", ["-S", socket, "-f", "/dev/null", "new", "-d", ...command]);
-    onTestFinished(() => outside("tmux", ["-S", socket, "kill-server"]));
+    onTestFinished(() => {
+      outside("tmux", ["-S", socket, "kill-server"]);
+      rmSync(socket, { force: true });
+    });
     return `tmux -S ${socket} send-keys typed Enter`;
   },
   "screen -X stuff": ({ command }) => {
@@ -254,7 +257,8 @@ describe.runIf(isRoot)("ssh (needs root)", () => {
 
 const LEFT_BEHIND: Readonly<Record<string, string>> = {
   expect: `expect -c 'spawn -noecho sleep 1000; set timeout -1; expect eof' &`,
-  "tmux send-keys": "tmux -L own -f /dev/null new -d 'sleep 1000'",
+  // Not in /tmp/tmux-UID: where that belongs to somebody else, tmux starts nothing.
+  "tmux send-keys": "tmux -S ./own -f /dev/null new -d 'sleep 1000'",
   "screen -X stuff": "mkdir -m 700 s; SCREENDIR=$PWD/s screen -c /dev/null -dmS own sleep 1000",
   script: "script -qec 'sleep 1000' /dev/null </dev/null >/dev/null &",
   dtach: "dtach -n ./own sleep 1000",
