@@ -28,11 +28,11 @@ rules:
 describe.runIf(IS_ROOT && canBeOrdinary())("by sudo (needs root, sudo and a checkout that others may enter)", () => {
   let hub: GuardedHub;
   const password = randomBytes(9).toString("base64url");
-  const directory = mkdtempSync(join(tmpdir(), "sidestick-archive-"));
-  const archives = ["agent", "person"].map((name) => join(directory, name));
+  let directory = "";
   let name = "";
 
   beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), "sidestick-archive-"));
     const user = ordinaryUser();
     ({ name } = user);
     execFileSync("chpasswd", { input: `${name}:${password}\n` });
@@ -49,7 +49,8 @@ describe.runIf(IS_ROOT && canBeOrdinary())("by sudo (needs root, sudo and a chec
   });
 
   /** As `sudo apt install nginx` asks: a password, whether to go on, and what the package wants to know. */
-  function installing(archive: string): { readonly command: string; readonly root: string } {
+  function installing(whose: "agent" | "person"): { readonly command: string; readonly root: string } {
+    const archive = join(directory, whose);
     execFileSync("mkdir", ["-p", archive]);
     const { aptGet, root, offer } = packageArchive(archive);
     offer("1", "sweet\n");
@@ -82,7 +83,7 @@ describe.runIf(IS_ROOT && canBeOrdinary())("by sudo (needs root, sudo and a chec
   test("[RMC-16, RMC-4, RMC-7] the agent answers the password: steps 1 to 8", async () => {
     const { agent, person } = hub;
     const project = await projectOf({ agent_may_answer_passwords: true });
-    const { command, root } = installing(archives[0]!);
+    const { command, root } = installing("agent");
 
     // 1, 2: started with the approval given, it is seen to ask for the password.
     const starting = agent.command.start({ ...project, command, reason: "the server is wanted" });
@@ -130,7 +131,7 @@ describe.runIf(IS_ROOT && canBeOrdinary())("by sudo (needs root, sudo and a chec
   test("[RMC-16, RMC-7] a person answers the password by the question's card: the agent goes on from there", async () => {
     const { agent, person } = hub;
     const project = await projectOf({});
-    const { command, root } = installing(archives[1]!);
+    const { command, root } = installing("person");
     const starting = agent.command.start({ ...project, command });
     await approved();
     const first = await starting;

@@ -159,7 +159,10 @@ export class World {
   }
 
   async #start(): Promise<void> {
-    const settings = readSettings(["--port", "0", "--data-dir", this.#dataDir], { XDG_CONFIG_HOME: this.#dataDir });
+    const settings = readSettings(["--port", "0", "--data-dir", this.#dataDir], {
+      XDG_CONFIG_HOME: this.#dataDir,
+      XDG_STATE_HOME: this.#dataDir,
+    });
     this.#clients.clear();
     this.#hub = await startHub(
       settings,
