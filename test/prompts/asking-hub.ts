@@ -69,16 +69,22 @@ export async function waits(
 /** More than the hub collects output for before it records it: what was printed is on record. */
 const RECORDED_MS = 200;
 
+type Printed = { readonly cursor?: number; readonly length?: number };
+
 /** Minutes go by in which a program that waits, or the shell at its prompt, prints nothing. */
 export async function fallsSilent(
   hub: { readonly dataDir: string; readonly person: SidestickClient },
   it: Omit<Asking, "prompt">,
   match?: "INPUT" | "PROMPT",
 ) {
-  const { sessionId } = it;
+  const { sessionId, conversation_id } = it;
   await waits(hub.person, it, match);
   await eventually(async () => {
-    const events = await hub.person.event.list({ sessionId, types: ["stdout", "quiet"], limit: 5000 });
+    const { end_cursor } = await hub.person.pty.read_output({ conversation_id });
+    const events = await hub.person.event.list({ sessionId, types: ["input", "stdout", "quiet"], limit: 5000 });
+    const { cursor = 0, length = 0 } = (events.findLast((it) => it.type === "stdout")?.payload ?? {}) as Printed;
+    // An earlier silence is not this one: what was typed or printed since comes after it.
+    expect(cursor + length).toBe(end_cursor);
     expect(Number(events.at(-1)?.payload["ms"])).toBeGreaterThanOrEqual(RECORDED_MS);
   });
   passSilence(hub);
