@@ -54,6 +54,8 @@ export class Host {
   #sender: FrameSender | undefined;
   #idle: NodeJS.Timeout | undefined;
   #draining = false;
+  /** It ends now, and waits only for the hub to acknowledge what its sessions said last. */
+  #endsWithHub = false;
   #isEnding = false;
 
   /** Undefined: another host runs in this directory. */
@@ -98,13 +100,18 @@ export class Host {
       const ends = [...this.#sessions].map(([sessionId, session]) =>
         session.handle({ type: "TERMINATE_CMD", id: 0, session_id: sessionId }, new Uint8Array(0)),
       );
-      // Without a hub nobody will acknowledge their last words.
-      void Promise.allSettled(ends).then(() => (this.#seat.hasHub ? undefined : this.#end()));
+      void Promise.allSettled(ends).then(() => this.#sessionsEnded());
       setTimeout(() => void this.#end(), count === 0 ? 0 : ENDING_MS).unref();
     }
     // After the answer to whoever asked.
     setImmediate(() => this.#considerIdle());
     return count;
+  }
+
+  /** The hub that is here acknowledges their last words; without one nobody will. */
+  #sessionsEnded(): void {
+    this.#endsWithHub = true;
+    if (!this.#seat.hasHub) void this.#end();
   }
 
   #introduction() {
@@ -124,6 +131,7 @@ export class Host {
     this.#sender = new FrameSender(data);
     // What an earlier hub asked for when it left; this one may want to start sessions.
     this.#draining = false;
+    this.#endsWithHub = false;
     this.#options.logger.info("a hub has come", { sessions: this.#sessions.size });
     this.#considerIdle();
   }
@@ -132,6 +140,7 @@ export class Host {
     for (const session of this.#sessions.values()) session.detach();
     this.#sender = undefined;
     this.#options.logger.info("the hub has left", { sessions: this.#sessions.size });
+    if (this.#endsWithHub) void this.#end();
     this.#considerIdle();
   }
 

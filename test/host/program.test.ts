@@ -11,6 +11,7 @@ import { listenForHubs } from "../../src/host/link/link-server.ts";
 import { connectLocalHost, hostEnvironment, type LocalHost } from "../../src/main/local-host.ts";
 import { encodeMessage } from "../../src/protocol/link.ts";
 import { openPeerReader } from "../../src/server/peer.ts";
+import { DEADLINE_MS } from "../support/deadline.ts";
 import { eventually } from "../support/eventually.ts";
 import { plainSessions } from "../support/plain-session.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -69,6 +70,13 @@ async function hostHere(dataDir: string): Promise<{ readonly host: Host; readonl
   let isOver = false;
   void host.ended.then(() => (isOver = true));
   return { host, isOver: () => isOver };
+}
+
+/** Unlike `eventually`, moves no fake timer. */
+async function turnsUntil(isTrue: () => boolean): Promise<void> {
+  for (const end = performance.now() + DEADLINE_MS; !isTrue() && performance.now() < end;) {
+    await new Promise(setImmediate);
+  }
 }
 
 function startAgain(dataDir: string, ...args: readonly string[]): ChildProcess {
@@ -252,6 +260,28 @@ test("[HST-17] SHUTDOWN when idle waits for the last session; now ends it", asyn
 
   await eventually(() => expect(isAlive(pid)).toBe(false));
   expect(taken.frames.at(-1)).toMatchObject({ kind: "exit" });
+});
+
+test("[HST-17] a host that ends now doesn't wait for a hub that has left", async () => {
+  const dataDir = await temporaryDirectory();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { host, isOver } = await hostHere(dataDir);
+  const { link, driver } = await dial(dataDir);
+  const taken = new Taken();
+  const hasEnded = (): boolean => taken.frames.at(-1)?.kind === "exit";
+  await driver.start(newSession(), SIZE, async (frames) => {
+    await taken.intake(frames);
+    if (hasEnded()) await new Promise(() => undefined); // the end is never acknowledged
+  });
+  host.shutdown("now");
+  await turnsUntil(hasEnded);
+  const before = isOver();
+
+  link.close();
+
+  await turnsUntil(isOver);
+  expect([before, isOver()]).toEqual([false, true]);
 });
 
 test("[HST-17] a host that was to end when idle serves the hub that comes before that", async () => {
