@@ -18,6 +18,10 @@ test("[PMT-107] No lost prompts: what still waits outlives what is kept of activ
     expect(pending).toHaveLength(1);
     return pending;
   });
+  await eventually(async () => {
+    const printed = await before.desks.log.read({ types: ["stdout"], limit: 100 });
+    expect(JSON.stringify(printed)).toContain("Continue?");
+  });
   shiftMs = 50 * DAY_MS;
 
   await before.desks.retention.run();
