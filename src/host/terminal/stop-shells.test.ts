@@ -221,6 +221,8 @@ test.each(["CHLD", "DEBUG"])(
     const receipt = await live.stop();
 
     expect(receipt.survivors).toEqual([]);
+    // A shell that took the old one's place starts a process of its own before its first prompt.
+    await live.atPrompt();
     expect(live.processes).toEqual([]);
   },
 );

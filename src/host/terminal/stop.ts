@@ -211,6 +211,8 @@ class Stop {
     if (blocks.endsTold === endsBefore) {
       this.#shell.signal("SIGSTOP");
       await this.#outputRead();
+      // What it said before it started them may still be in the kernel's queue, which doesn't count as unread.
+      this.#shell.readNow();
       if (blocks.endsTold === endsBefore) return true;
       this.#shell.signal("SIGCONT");
     }

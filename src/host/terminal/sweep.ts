@@ -57,9 +57,18 @@ export class Sweep {
     return false;
   }
 
-  /** Children of the shell that are neither spared nor known. */
+  /**
+   * Children of the shell that are neither spared nor known. One that ended after its name was read may have left its
+   * own children to the shell meanwhile: only a list of which nothing has ended since is complete.
+   */
   newcomers(): readonly number[] {
-    return this.#roots(childrenFinder()).filter((pid) => !this.#killed.has(pid) && !hasEnded(pid));
+    const ended = new Set<number>();
+    for (;;) {
+      const unknown = this.#roots(childrenFinder()).filter((pid) => !this.#killed.has(pid) && !ended.has(pid));
+      const living = unknown.filter((pid) => !hasEnded(pid));
+      if (living.length > 0 || unknown.length === 0) return living;
+      for (const pid of unknown) ended.add(pid);
+    }
   }
 
   get living(): readonly Survivor[] {
@@ -86,6 +95,7 @@ export class Sweep {
       walked.add(pid);
       news = this.#stop(pid) || news;
       queue.push(...childrenOf(pid));
+      news = this.#hasDied(pid) || news;
     }
     return news;
   }
@@ -102,11 +112,19 @@ export class Sweep {
 
   /** Answers whether it was unknown. Nothing is asked before: a fork loop is quicker than any question. */
   #stop(pid: number): boolean {
-    // What is being killed still has its children until it has ended.
-    if (this.#killed.has(pid) && hasEnded(pid)) this.#dead.add(pid);
     if (this.#killed.has(pid) || this.#stopped.has(pid)) return false;
     this.#stopped.add(pid);
     sendSignal(pid, "SIGSTOP");
+    return true;
+  }
+
+  /**
+   * Answers whether it was killed and has ended since the last look: what is being killed still has its children until
+   * then, and they may have come to the shell after the shell's were read.
+   */
+  #hasDied(pid: number): boolean {
+    if (!this.#killed.has(pid) || !hasEnded(pid)) return false;
+    this.#dead.add(pid);
     return true;
   }
 

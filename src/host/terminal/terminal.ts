@@ -322,7 +322,7 @@ export class Terminal implements GateDevice {
     const isYoung = performance.now() - this.#shellSince < this.patience.marksMs;
     if (isYoung && this.blocks.refusal === "starting" && this.shell.family !== "other") return "starting";
     const marksHold = this.blocks.integration === "marks" && this.shell.isItself;
-    if (this.#stops > 0 && this.blocks.mustTellPrompt && this.shell.tellsInterrupts) return "starting";
+    if (this.#stops > 0 && this.blocks.mustTellPrompt && this.shell.isItself) return "starting"; // STP-22
     const mayBePrompt = this.shell.family === "bash" && syscall !== "read" && !this.blocks.mustTellItsEnd;
     if (marksHold && !mayBePrompt && this.blocks.mode !== "idle") return "reading";
     this.blocks.kernelPrompt();
