@@ -5,13 +5,13 @@
  *   node tools/mutants.ts [word …]    all of them, or those whose name contains a word
  */
 import { spawn } from "node:child_process";
-import { chmodSync, cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { MUTANTS } from "./mutants/list.ts";
 import type { Mutant } from "./mutants/mutant.ts";
 import { isMain, ROOT } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
+import { inRunDirectory } from "./suite/run-directory.ts";
 
 type Verdict = "caught" | "survived" | "not found";
 
@@ -28,24 +28,28 @@ export function mutated(source: string, { text, becomes }: Pick<Mutant, "text" |
 async function main(words: readonly string[]): Promise<void> {
   const chosen = MUTANTS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   await installPackages(chosen.flatMap((it) => it.tests));
-  const root = mkdtempSync(join(tmpdir(), "sidestick-mutants-"));
-  try {
-    cpSync(ROOT, root, { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) });
-    // Some tests run a part of it as another user.
-    chmodSync(root, 0o755);
-    symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
-    // Tests that fail anyway catch nothing.
-    if (!(await passes([...new Set(chosen.flatMap((it) => it.tests))], root, "inherit"))) {
-      throw new Error("The tests fail in the copy without any fault");
-    }
-    const verdicts: Verdict[] = [];
-    for (const mutant of chosen) verdicts.push(await tell(mutant, () => judge(mutant, root)));
-    const caught = verdicts.filter((it) => it === "caught").length;
-    console.log(`${caught} of ${chosen.length} faults caught`);
-    process.exitCode = caught === chosen.length && chosen.length > 0 ? 0 : 1;
-  } finally {
-    rmSync(root, { recursive: true, force: true });
+  const { run: caught } = await inRunDirectory(async ({ TMPDIR = "" }) => countCaught(chosen, copyInto(TMPDIR)));
+  console.log(`${caught} of ${chosen.length} faults caught`);
+  process.exitCode = caught === chosen.length && chosen.length > 0 ? 0 : 1;
+}
+
+function copyInto(directory: string): string {
+  const root = mkdtempSync(join(directory, "checkout-"));
+  cpSync(ROOT, root, { recursive: true, filter: (path) => !NOT_COPIED.has(basename(path)) });
+  // Some tests run a part of it as another user.
+  chmodSync(root, 0o755);
+  symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+  return root;
+}
+
+async function countCaught(mutants: readonly Mutant[], root: string): Promise<number> {
+  // Tests that fail anyway catch nothing.
+  if (!(await passes([...new Set(mutants.flatMap((it) => it.tests))], root, "inherit"))) {
+    throw new Error("The tests fail in the copy without any fault");
   }
+  let caught = 0;
+  for (const mutant of mutants) if ((await tell(mutant, () => judge(mutant, root))) === "caught") caught += 1;
+  return caught;
 }
 
 async function tell({ name, file }: Mutant, judged: () => Promise<Verdict>): Promise<Verdict> {
@@ -69,21 +73,26 @@ async function judge(mutant: Mutant, root: string): Promise<Verdict> {
   }
 }
 
+/** In a directory of its own: a fault may leave processes behind, and they would slow down what follows. */
 async function passes(
   tests: readonly string[],
   root: string,
   stdio: "ignore" | "inherit" = "ignore",
 ): Promise<boolean> {
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  const child = spawn(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", ...tests], {
-    cwd: root,
-    stdio,
-    timeout: LONGEST_MS,
+  const { run } = await inRunDirectory(async (env) => {
+    const child = spawn(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", ...tests], {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio,
+      timeout: LONGEST_MS,
+    });
+    return new Promise<boolean>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("exit", (code) => resolve(code === 0));
+    });
   });
-  return new Promise((resolve, reject) => {
-    child.on("error", reject);
-    child.on("close", (code) => resolve(code === 0));
-  });
+  return run;
 }
 
 if (isMain(import.meta.url)) await main(process.argv.slice(2));

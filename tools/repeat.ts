@@ -11,6 +11,7 @@ import { isMain, ROOT } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
 import type { RunReport } from "./suite/report.ts";
+import { inRunDirectory } from "./suite/run-directory.ts";
 import { runVitest } from "./suite/vitest-run.ts";
 
 const USAGE = `npm run test:repeat -- <path> … [--times 30] [--load 4]
@@ -65,8 +66,10 @@ async function main(argv: string[]): Promise<void> {
   for (let round = 1; round <= times; round += 1) {
     const seed = String(randomInt(2 ** 31));
     const began = performance.now();
-    const env = { ...patience, SIDESTICK_SEED: seed };
-    const report = await runVitest({ root: ROOT, filters: positionals, env, output: "ignore" });
+    const settings = { ...patience, SIDESTICK_SEED: seed };
+    const { run: report } = await inRunDirectory((env) =>
+      runVitest({ root: ROOT, filters: positionals, env: { ...env, ...settings }, output: "ignore" }),
+    );
     reports.push(report);
     const seconds = ((performance.now() - began) / 1000).toFixed(0);
     console.log(`${round} of ${times}, ${seconds} s, seed ${seed}: ${roundLine(report)}`);

@@ -11,19 +11,20 @@ test("[HSE-26] files and processes that were left are told, ended and removed", 
   onTestFinished(() => directory.remove());
   const { TMPDIR = "", HOME = "" } = directory.env;
   mkdirSync(join(TMPDIR, "sidestick-left"));
+  writeFileSync(join(TMPDIR, "sidestick-left", "spool"), "");
   writeFileSync(join(HOME, ".left"), "");
   const child = spawn("sleep", ["1000"], { env: { ...process.env, ...directory.env }, stdio: "ignore" });
   const ended = once(child, "exit");
 
   const left = await directory.leftovers();
   expect(left).toEqual({
-    files: ["sidestick-left", "~/.left"],
+    files: ["sidestick-left/ (spool)", "~/.left"],
     processes: [{ pid: child.pid, command: "sleep 1000" }],
   });
   expect(leftoverLines(left)).toEqual([
     "",
     "left behind by tests (3), now gone:",
-    "  file sidestick-left",
+    "  file sidestick-left/ (spool)",
     "  file ~/.left",
     `  process ${child.pid}: sleep 1000`,
   ]);
@@ -47,6 +48,26 @@ test("[HSE-26] a run that leaves nothing says nothing, and its directory is gone
   });
   await expect(failing).rejects.toThrow("no");
   expect(existsSync(path)).toBe(false);
+});
+
+test("[HSE-26] a run that is interrupted removes its directory and one inside another", async () => {
+  const script = `import { inRunDirectory } from ${JSON.stringify(join(import.meta.dirname, "run-directory.ts"))};
+    await inRunDirectory((outer) => inRunDirectory(async (inner) => {
+      console.log(JSON.stringify([outer.TMPDIR, inner.TMPDIR]));
+      await new Promise((resolve) => setTimeout(resolve, 1_000_000));
+    }));`;
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [chunk] = (await once(child.stdout, "data")) as [Buffer];
+  const paths = JSON.parse(chunk.toString()) as string[];
+  expect(paths.map((it) => existsSync(it))).toEqual([true, true]);
+
+  child.kill("SIGTERM");
+
+  expect(await once(child, "exit")).toEqual([130, null]);
+  expect(paths.map((it) => existsSync(it))).toEqual([false, false]);
 });
 
 test("[HSE-26] directories of programs in /tmp go too, unless they were there before or somebody uses them", () => {

@@ -16,6 +16,7 @@ const HOME = "home";
 const VITEST = "~/.local/share/vitest/";
 const WAIT_MS = 100;
 const MOST_WAITS = 30;
+const MOST_NAMES = 5;
 /** Directories that programs make outside of it under names of their own choice. */
 const OUTSIDE = "/tmp";
 const OF_PROGRAMS = /^(?:\.X11-unix|fish\..+|tmux-\d+)$/;
@@ -42,7 +43,9 @@ export class RunDirectory {
   /** After a moment for what is just ending. */
   async leftovers(): Promise<Leftovers> {
     for (let waits = 0; waits < MOST_WAITS && this.#processes().length > 0; waits += 1) await setTimeout(WAIT_MS);
-    const files = readdirSync(this.path).filter((name) => name !== HOME);
+    const files = readdirSync(this.path, { withFileTypes: true })
+      .filter(({ name }) => name !== HOME)
+      .map((it) => (it.isDirectory() ? `${it.name}/${contentsOf(join(this.path, it.name))}` : it.name));
     const inHome = readdirSync(join(this.path, HOME), { recursive: true, withFileTypes: true })
       .filter((it) => !it.isDirectory())
       .map((it) => join("~", relative(join(this.path, HOME), join(it.parentPath, it.name))))
@@ -79,18 +82,22 @@ export async function inRunDirectory<T>(
   work: (env: RunDirectory["env"]) => Promise<T>,
 ): Promise<{ readonly run: T; readonly left: Leftovers }> {
   const directory = new RunDirectory();
-  const interrupted = (): void => {
-    directory.remove();
-    process.exit(130);
-  };
-  for (const signal of SIGNALS) process.on(signal, interrupted);
+  const remove = (): void => directory.remove();
+  // Each removes its own when one is inside another.
+  process.on("exit", remove);
+  for (const signal of SIGNALS) process.on(signal, exitInterrupted);
   try {
     const run = await work(directory.env);
     return { run, left: await directory.leftovers() };
   } finally {
-    for (const signal of SIGNALS) process.off(signal, interrupted);
-    directory.remove();
+    for (const signal of SIGNALS) process.off(signal, exitInterrupted);
+    process.off("exit", remove);
+    remove();
   }
+}
+
+function exitInterrupted(): void {
+  process.exit(130);
 }
 
 export function leftoverLines({ files, processes }: Leftovers): string[] {
@@ -98,6 +105,13 @@ export function leftoverLines({ files, processes }: Leftovers): string[] {
   if (count === 0) return [];
   const processLines = processes.map(({ pid, command }) => `  process ${pid}: ${shortened(command)}`);
   return ["", `left behind by tests (${count}), now gone:`, ...files.map((name) => `  file ${name}`), ...processLines];
+}
+
+/** The first names in a directory: they tell which test made it. */
+function contentsOf(path: string): string {
+  const names = readdirSync(path).toSorted();
+  if (names.length === 0) return "";
+  return ` (${[...names.slice(0, MOST_NAMES), ...(names.length > MOST_NAMES ? ["…"] : [])].join(", ")})`;
 }
 
 /** What tells programs of ours apart stands at the end. */
