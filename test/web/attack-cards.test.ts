@@ -87,6 +87,36 @@ test("[WEB-93] a card that moves under the hand isn't pressed; the keyboard need
   }
 });
 
+test("[WEB-93] a card that moves shows in the next frame that it can't be pressed", async () => {
+  const page = await stage.visit("#/inbox");
+  const asked = await Promise.all(
+    ["third", "fourth"].map((action) => stage.agent.approval.request({ kind: "tool", action, payload: { action } })),
+  );
+  const [above = "", below = ""] = asked.map((it) => `card-approval-${it.requestId}`);
+  await page.locator(`#${below}`).getByRole("button", { name: "Deny …" }).click({ trial: true });
+
+  const shown = await page.evaluate(
+    async ([first, second]) => {
+      const card = document.getElementById(first!)!;
+      const button = document.querySelector(`#${second} .decide button`)!;
+      const nextFrame = (): Promise<unknown> => new Promise((resolve) => requestAnimationFrame(resolve));
+      const states: (string | null)[] = [];
+      for (let margin = 1; margin <= 5; margin += 1) {
+        button.removeAttribute("aria-disabled");
+        card.style.marginBottom = `${margin}rem`;
+        await nextFrame();
+        await nextFrame();
+        states.push(button.getAttribute("aria-disabled"));
+      }
+      return states;
+    },
+    [above, below],
+  );
+
+  expect(shown).toEqual(Array.from({ length: 5 }, () => "true"));
+  for (const { requestId } of asked) await stage.person.approval.resolve({ requestId, status: "rejected" });
+});
+
 test("[WEB-93] a dialog stands still whatever the card does that opened it", async () => {
   const sessionId = await stage.driven("web-dialog");
   await stage.person.control.take({ sessionId });

@@ -38,7 +38,11 @@ export function useStill<T extends HTMLElement>(): Still<T> {
 function watch(element: HTMLElement): () => void {
   isStill(element);
   looking ??= setInterval(() => [...stands.keys()].forEach(isStill), LOOK_MS);
+  // A size that changes moves what lies below. The next frame already shows that the buttons can't be pressed.
+  const sizes = new ResizeObserver(() => void isStill(element));
+  for (let it: HTMLElement | null = element; it !== null; it = it.parentElement) sizes.observe(it);
   return () => {
+    sizes.disconnect();
     stands.delete(element);
     if (stands.size > 0) return;
     clearInterval(looking);
