@@ -11,12 +11,14 @@ import { MUTANTS } from "./mutants/list.ts";
 import type { Mutant } from "./mutants/mutant.ts";
 import { isMain, ROOT } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
+import { measuredPatience } from "./suite/patience.ts";
 import { inRunDirectory } from "./suite/run-directory.ts";
 
-type Verdict = "caught" | "survived" | "not found";
+type Ending = "passed" | "failed" | "timed out";
+type Verdict = "caught" | "survived" | "timed out" | "not found";
 
 const NOT_COPIED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
-/** A fault may make a test wait for what never comes. */
+/** For the tests of one fault. */
 const LONGEST_MS = 300_000;
 
 /** The file with the fault in it; undefined unless its text stands there exactly once. */
@@ -28,7 +30,7 @@ export function mutated(source: string, { text, becomes }: Pick<Mutant, "text" |
 async function main(words: readonly string[]): Promise<void> {
   const chosen = MUTANTS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)));
   await installPackages(chosen.flatMap((it) => it.tests));
-  const { run: caught } = await inRunDirectory(async ({ TMPDIR = "" }) => countCaught(chosen, copyInto(TMPDIR)));
+  const { run: caught } = await inRunDirectory(async ({ path }) => countCaught(chosen, copyInto(path)));
   console.log(`${caught} of ${chosen.length} faults caught`);
   process.exitCode = caught === chosen.length && chosen.length > 0 ? 0 : 1;
 }
@@ -43,12 +45,18 @@ function copyInto(directory: string): string {
 }
 
 async function countCaught(mutants: readonly Mutant[], root: string): Promise<number> {
-  // Tests that fail anyway catch nothing.
-  if (!(await passes([...new Set(mutants.flatMap((it) => it.tests))], root, "inherit"))) {
-    throw new Error("The tests fail in the copy without any fault");
-  }
+  const settings = { ...(await measuredPatience()), SIDESTICK_SEED: process.env["SIDESTICK_SEED"] ?? "1" };
+  const runTests = (tests: readonly string[], limitMs: number): Promise<Ending> =>
+    runIn(root, tests, { settings, limitMs });
+  // A test that fails without the fault proves nothing.
+  const all = await runTests([...new Set(mutants.flatMap((it) => it.tests))], LONGEST_MS * mutants.length);
+  if (all !== "passed") throw new Error(`Without any fault the tests ${all} in the copy`);
   let caught = 0;
-  for (const mutant of mutants) if ((await tell(mutant, () => judge(mutant, root))) === "caught") caught += 1;
+  for (const mutant of mutants) {
+    const verdict = await tell(mutant, () => judge(mutant, root, (tests) => runTests(tests, LONGEST_MS)));
+    // A fault may make a test wait for what never comes.
+    if (verdict === "caught" || verdict === "timed out") caught += 1;
+  }
   return caught;
 }
 
@@ -60,36 +68,40 @@ async function tell({ name, file }: Mutant, judged: () => Promise<Verdict>): Pro
   return verdict;
 }
 
-async function judge(mutant: Mutant, root: string): Promise<Verdict> {
+async function judge(
+  mutant: Mutant,
+  root: string,
+  runTests: (tests: readonly string[]) => Promise<Ending>,
+): Promise<Verdict> {
   const path = join(root, mutant.file);
   const source = readFileSync(path, "utf8");
   const faulty = mutated(source, mutant);
   if (faulty === undefined) return "not found";
   writeFileSync(path, faulty);
   try {
-    return (await passes(mutant.tests, root)) ? "survived" : "caught";
+    const ending = await runTests(mutant.tests);
+    if (ending === "timed out") return ending;
+    return ending === "passed" ? "survived" : "caught";
   } finally {
     writeFileSync(path, source);
   }
 }
 
+type Limits = { readonly settings: Readonly<Record<string, string>>; readonly limitMs: number };
+
 /** In a directory of its own: a fault may leave processes behind, and they would slow down what follows. */
-async function passes(
-  tests: readonly string[],
-  root: string,
-  stdio: "ignore" | "inherit" = "ignore",
-): Promise<boolean> {
+async function runIn(root: string, tests: readonly string[], { settings, limitMs }: Limits): Promise<Ending> {
   const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  const { run } = await inRunDirectory(async (env) => {
+  const { run } = await inRunDirectory(({ env }) => {
     const child = spawn(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", ...tests], {
       cwd: root,
-      env: { ...process.env, ...env },
-      stdio,
-      timeout: LONGEST_MS,
+      env: { ...process.env, ...env, ...settings },
+      stdio: "ignore",
+      timeout: limitMs,
     });
-    return new Promise<boolean>((resolve, reject) => {
+    return new Promise<Ending>((resolve, reject) => {
       child.on("error", reject);
-      child.on("exit", (code) => resolve(code === 0));
+      child.on("exit", (code) => resolve(code === null ? "timed out" : code === 0 ? "passed" : "failed"));
     });
   });
   return run;

@@ -1,6 +1,6 @@
 /**
- * Runs test files again and again beside busy processes, and tells how often each test failed: for finding tests that
- * assume a speed, and products that do. Rule HSE-24 in docs/spec/house.md.
+ * Runs test files again and again beside busy processes, and reports how often each test failed: it finds tests, and
+ * product code, that depend on speed. Rule HSE-24 in docs/spec/house.md.
  *
  *   npm run test:repeat -- <path> … [--times 30] [--load 4]
  */
@@ -17,46 +17,67 @@ import { runVitest } from "./suite/vitest-run.ts";
 const USAGE = `npm run test:repeat -- <path> … [--times 30] [--load 4]
 
   <path>    test files whose path contains it
-  --times   how often they run, 30 unless told
-  --load    how many processes keep a core busy meanwhile, 4 unless told`;
+  --times   how often they run, by default 30
+  --load    how many processes keep a core busy meanwhile, by default 4`;
 
 type Failing = { times: number; error: string };
 
-/** How often each test failed, by file and title, the most frequent first. */
+/** In how many runs each test failed, by file and title, the most frequent first. */
 export function tallyFailures(reports: readonly RunReport[]): Map<string, Failing> {
   const failing = new Map<string, Failing>();
   const add = (name: string, error: string): void => {
     const known = failing.get(name);
     failing.set(name, { times: (known?.times ?? 0) + 1, error: known?.error ?? error });
   };
-  for (const { files, unhandled } of reports) {
-    for (const error of unhandled) add("an error outside of any test", error);
-    for (const { file, errors, tests } of files) {
-      for (const error of errors) add(`${file} > a hook or the file itself`, error);
-      for (const { state, title, error = "" } of tests) if (state === "failed") add(`${file} > ${title}`, error);
-    }
-  }
+  for (const report of reports) for (const [name, error] of failuresIn(report)) add(name, error);
   return new Map([...failing].toSorted(([, a], [, b]) => b.times - a.times));
 }
 
-async function main(argv: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: argv,
-    allowPositionals: true,
-    options: {
-      times: { type: "string", default: "30" },
-      load: { type: "string", default: "4" },
-      help: { type: "boolean" },
-    },
-  });
-  const [times, load] = [Number(values.times), Number(values.load)];
-  const isUsable = Number.isInteger(times) && times > 0 && Number.isInteger(load) && load >= 0;
-  if (values.help === true || positionals.length === 0 || !isUsable) {
-    console.log(USAGE);
-    process.exitCode = values.help === true ? 0 : 1;
-    return;
+/** Rows of a table may have the same title: they count once in a run. */
+function failuresIn({ files, unhandled }: RunReport): Map<string, string> {
+  const inFiles = files.flatMap(({ file, errors, tests }): (readonly [string, string])[] => [
+    ...errors.map((error) => [`${file} > a hook or the file itself`, error] as const),
+    ...tests
+      .filter(({ state }) => state === "failed")
+      .map(({ title, error = "" }) => [`${file} > ${title}`, error] as const),
+  ]);
+  return new Map([...unhandled.map((error) => ["an error outside of any test", error] as const), ...inFiles]);
+}
+
+type Options = { readonly filters: readonly string[]; readonly times: number; readonly load: number };
+
+function readOptions(args: string[]): Options | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        times: { type: "string", default: "30" },
+        load: { type: "string", default: "4" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      return undefined;
+    }
+    const [times, load] = [Number(values.times), Number(values.load)];
+    if (positionals.length === 0) throw new Error("Which test files?");
+    if (!Number.isInteger(times) || times < 1) throw new Error(`--times ${values.times} is not a number of runs`);
+    if (!Number.isInteger(load) || load < 0) throw new Error(`--load ${values.load} is not a number of processes`);
+    return { filters: positionals, times, load };
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.exitCode = 1;
+    return undefined;
   }
-  await installPackages(positionals);
+}
+
+async function main(args: string[]): Promise<void> {
+  const options = readOptions(args);
+  if (options === undefined) return;
+  const { filters, times, load } = options;
+  await installPackages(filters);
   const busy = Array.from({ length: load }, keepBusy);
   const stop = (): void => busy.forEach((it) => it.kill("SIGKILL"));
   process.on("exit", stop);
@@ -67,8 +88,8 @@ async function main(argv: string[]): Promise<void> {
     const seed = String(randomInt(2 ** 31));
     const began = performance.now();
     const settings = { ...patience, SIDESTICK_SEED: seed };
-    const { run: report } = await inRunDirectory((env) =>
-      runVitest({ root: ROOT, filters: positionals, env: { ...env, ...settings }, output: "ignore" }),
+    const { run: report } = await inRunDirectory(({ env }) =>
+      runVitest({ root: ROOT, filters, env: { ...env, ...settings }, output: "ignore" }),
     );
     reports.push(report);
     const seconds = ((performance.now() - began) / 1000).toFixed(0);
@@ -88,11 +109,12 @@ function roundLine(report: RunReport): string {
 function printTally(reports: readonly RunReport[]): void {
   const failing = tallyFailures(reports);
   for (const [name, { times, error }] of failing) console.log(`\n${times} of ${reports.length}: ${name}\n  ${error}`);
-  const tests = reports.reduce((sum, { files }) => sum + files.flatMap((it) => it.tests).length, 0);
+  const tests = reports.flatMap(({ files }) => files).flatMap((it) => it.tests);
+  const passed = tests.filter(({ state }) => state === "passed").length;
   const failures = [...failing.values()].reduce((sum, { times }) => sum + times, 0);
   console.log(`\n${failing.size} tests failed at least once`);
-  console.log(`${tests - failures} passed, ${failures} failed`);
-  process.exitCode = failures > 0 || tests === 0 ? 1 : 0;
+  console.log(`${passed} passed, ${failures} failed`);
+  process.exitCode = failures > 0 || passed === 0 ? 1 : 0;
 }
 
 /** It ends with this process also if that is killed: its standard input ends then. */

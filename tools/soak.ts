@@ -3,77 +3,109 @@
  * was cut off goes on behind it. The result of a whole soak is written to docs/soak.md. Rule HSE-27 in docs/spec/house.md.
  */
 import { spawnSync } from "node:child_process";
-import { randomInt } from "node:crypto";
+import { createHash, randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { filesIn, isMain, ROOT } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
-import { runSuite } from "./suite/run.ts";
+import { runSuite, type SuiteRun } from "./suite/run.ts";
 import { inRunDirectory } from "./suite/run-directory.ts";
-import { beginProgress, type Progress, readProgress, soakPage } from "./suite/soak-progress.ts";
-import { lastLine, skippedLines, summaryLines } from "./suite/summary.ts";
+import { beginProgress, type Progress, readProgress, type SoakHead, soakPage } from "./suite/soak-progress.ts";
+import { lastLine, summaryLines } from "./suite/summary.ts";
 import { isGreen } from "./suite/verdict.ts";
 
 const USAGE = `npm run test:soak -- [filter …] [--resume]
 
   filter     only test files whose path contains one of them; docs/soak.md stays as it is
-  --resume   goes on after the last finished file of a soak that was cut off`;
+  --resume   goes on after the last finished file of a whole soak that was interrupted`;
 
 const PROGRESS = join(ROOT, "node_modules", ".cache", "soak.jsonl");
 const PAGE = join(ROOT, "docs", "soak.md");
+/** The longest files take a quarter of an hour on a quiet machine. */
+const HANG_MS = 3 * 3_600_000;
 
 async function main(args: string[]): Promise<void> {
-  const { values, positionals: filters } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { resume: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
-  });
-  if (values.help) return console.log(USAGE);
-  const progress = values.resume ? readProgress(PROGRESS, commit()) : begin();
-  if (typeof progress === "string") {
-    console.error(progress);
-    process.exitCode = 1;
-    return undefined;
+  const options = readOptions(args);
+  if (options === undefined) return;
+  const { filters, isResumed } = options;
+  const all = filesIn(ROOT, "{src,test,tools}/**/*.test.ts");
+  const chosen = all.filter((path) => filters.length === 0 || filters.some((it) => join(ROOT, path).includes(it)));
+  if (chosen.length === 0) return fail(`No test file matches ${filters.join(", ")}`);
+  if (filters.length > 0) {
+    const { run } = await soak({ head: newHead(), finished: { files: [], unhandled: [] } }, chosen);
+    return conclude(run);
   }
-  await soak(progress, filters);
+  const progress = isResumed ? readProgress(PROGRESS, commit()) : beginProgress(PROGRESS, newHead());
+  if (typeof progress === "string") return fail(progress);
+  const { run } = await soak(progress, chosen, PROGRESS);
+  writeFileSync(PAGE, soakPage(progress.head, run, new Date()));
+  return conclude(run);
+}
+
+function readOptions(args: string[]): { readonly filters: readonly string[]; readonly isResumed: boolean } | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { resume: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
+    });
+    if (values.resume && positionals.length > 0) throw new Error("--resume is for a whole soak, without filters");
+    if (!values.help) return { filters: positionals, isResumed: values.resume };
+    console.log(USAGE);
+  } catch (error) {
+    fail(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+  }
   return undefined;
 }
 
-function begin(): Progress {
-  return beginProgress(PROGRESS, {
+function fail(text: string): void {
+  console.error(text);
+  process.exitCode = 1;
+}
+
+function newHead(): SoakHead {
+  return {
     commit: commit(),
     seed: process.env["SIDESTICK_SEED"] ?? String(randomInt(2 ** 31)),
     beganAt: new Date().toISOString(),
-  });
+  };
 }
 
-async function soak({ head, finished }: Progress, filters: readonly string[]): Promise<void> {
-  const chosen = filesIn(ROOT, "{src,test,tools}/**/*.test.ts").filter(
-    (path) => filters.length === 0 || filters.some((it) => path.includes(it)),
-  );
-  const done = new Set(finished.map(({ file }) => file));
+async function soak({ head: { seed }, finished }: Progress, chosen: readonly string[], progress?: string) {
+  const done = new Set(finished.files.map(({ file }) => file));
   const files = chosen.filter((path) => !done.has(path)).map((path) => join(ROOT, path));
-  console.log(`soak of ${files.length} files, ${done.size} are done; seed ${head.seed}`);
-  await installPackages(filters);
-  const settings = { SIDESTICK_SEED: head.seed, SIDESTICK_SOAK: "1" };
-  const { run, left } = await inRunDirectory(async (env) =>
+  console.log(`${files.length} files to run, ${done.size} already done; seed ${seed}`);
+  await installPackages(chosen);
+  const settings = { ...(await measuredPatience()), SIDESTICK_SEED: seed, SIDESTICK_SOAK: "1" };
+  const soaked = await inRunDirectory((directory) =>
     runSuite(
-      { root: ROOT, filters: files, progress: PROGRESS, env: { ...env, ...(await measuredPatience()), ...settings } },
-      finished,
+      {
+        root: ROOT,
+        filters: files,
+        hangMs: HANG_MS,
+        env: { ...directory.env, ...settings },
+        ...(progress !== undefined && { progress }),
+      },
+      { earlier: finished, clear: () => directory.clear() },
     ),
   );
-  const skipped = skippedLines(run.first);
-  for (const line of summaryLines({ verdict: run.verdict, left, seed: head.seed, skipped })) console.log(line);
-  if (filters.length === 0) writeFileSync(PAGE, soakPage(head, run, new Date()));
-  console.log(lastLine(run.verdict));
-  process.exitCode = isGreen(run.verdict) ? 0 : 1;
+  for (const line of summaryLines({ ...soaked.run, left: soaked.left, seed })) console.log(line);
+  return soaked;
 }
 
+function conclude({ verdict }: SuiteRun): void {
+  console.log(lastLine(verdict));
+  process.exitCode = isGreen(verdict) ? 0 : 1;
+}
+
+/** The commit and, where the tree differs from it, a digest of the difference. */
 function commit(): string {
-  const git = (...words: string[]): string => spawnSync("git", words, { cwd: ROOT, encoding: "utf8" }).stdout.trim();
-  return `${git("rev-parse", "--short=10", "HEAD")}${git("status", "--porcelain") === "" ? "" : ", changed"}`;
+  const git = (...words: string[]): string => spawnSync("git", words, { cwd: ROOT, encoding: "utf8" }).stdout ?? "";
+  const changes = git("status", "--porcelain") + git("diff", "HEAD");
+  const digest = createHash("sha256").update(changes).digest("hex").slice(0, 10);
+  return `${git("rev-parse", "--short=10", "HEAD").trim()}${changes === "" ? "" : `, changed (${digest})`}`;
 }
 
 if (isMain(import.meta.url)) await main(process.argv.slice(2));

@@ -1,5 +1,5 @@
 /** Finding the files that the tools read, and where in them something stands. */
-import { globSync } from "node:fs";
+import { globSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -22,7 +22,7 @@ export function lineAt(source: string, offset: number): number {
 
 /** Whether the module is the program that was started, not something imported. */
 export function isMain(url: string): boolean {
-  return process.argv[1] !== undefined && fileURLToPath(url) === process.argv[1];
+  return process.argv[1] !== undefined && fileURLToPath(url) === realpathSync(process.argv[1]);
 }
 
 /** How every tool ends: one offence a line, exit code 1 if there is any. */

@@ -4,8 +4,7 @@
  * docs/spec/house.md.
  */
 import { randomInt } from "node:crypto";
-import { mkdirSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runChecks } from "./check.ts";
 import { isMain, ROOT } from "./source-files.ts";
@@ -13,14 +12,14 @@ import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
 import { runSuite, writeJson } from "./suite/run.ts";
 import { inRunDirectory } from "./suite/run-directory.ts";
-import { lastLine, skippedLines, slowestLines, summaryLines } from "./suite/summary.ts";
+import { lastLine, slowestLines, summaryLines } from "./suite/summary.ts";
 import { isGreen, type Verdict } from "./suite/verdict.ts";
 
 const USAGE = `npm test -- [filter …] [--slowest N] [--report FILE]
 
   filter          only test files whose path contains one of them, without the checks
   --slowest N     also tells where the time went: by folder, and the N slowest files and tests
-  --report FILE   where the JSON report goes; node_modules/.cache/test-report.json unless told`;
+  --report FILE   where the JSON report goes; by default node_modules/.cache/test-report.json`;
 
 type Options = { readonly filters: readonly string[]; readonly slowest: number; readonly report: string };
 
@@ -31,17 +30,15 @@ async function main(argv: string[]): Promise<void> {
   const [checks] = await Promise.all([filters.length > 0 ? [] : runChecks(), installPackages(filters)]);
   const seed = process.env["SIDESTICK_SEED"] ?? String(randomInt(2 ** 31));
   console.log(`seed ${seed} (to repeat: SIDESTICK_SEED=${seed} npm test)`);
-  const { run, left } = await inRunDirectory(async (env) =>
-    runSuite({ root: ROOT, filters, env: { ...env, ...(await measuredPatience()), SIDESTICK_SEED: seed } }),
+  const settings = { ...(await measuredPatience()), SIDESTICK_SEED: seed };
+  const { run, left } = await inRunDirectory((directory) =>
+    runSuite({ root: ROOT, filters, env: { ...directory.env, ...settings } }, { clear: () => directory.clear() }),
   );
   const verdict = withChecks(run.verdict, checks);
-
-  mkdirSync(dirname(report), { recursive: true });
-  writeJson(report, seed, { ...run, verdict });
   const lines = [
     ...(slowest > 0 ? slowestLines(run.first, slowest) : []),
-    ...summaryLines({ verdict, left, seed, skipped: skippedLines(run.first) }),
-    `report: ${relative(process.cwd(), report)}`,
+    ...summaryLines({ verdict, left, seed }),
+    writeJson(report, seed, { ...run, verdict }),
     ...(checks.length > 0 ? [`(${checks.length} of them are steps of npm run check)`] : []),
     lastLine(verdict),
   ];

@@ -5,7 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
-import { IS_ROOT } from "../fixtures/programs/temporary-user.ts";
+import { IS_ROOT } from "../support/account.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GuardedHub, openGuardedHub } from "../support/guarded-hub.ts";
 import { canBeOrdinary, ordinaryUser } from "../support/ordinary-user.ts";

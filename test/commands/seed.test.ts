@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { AppError } from "../../src/client/sidestick.ts";
 import { packageArchive } from "../fixtures/programs/package-archive.ts";
-import { IS_ROOT } from "../fixtures/programs/temporary-user.ts";
+import { IS_ROOT } from "../support/account.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GuardedHub, openGuardedHub } from "../support/guarded-hub.ts";
 import { canBeOrdinary, ordinaryUser } from "../support/ordinary-user.ts";

@@ -9,7 +9,7 @@ import { eventually } from "../support/eventually.ts";
 import { CLI } from "../support/run-cli.ts";
 import { TypedShell } from "./typed-shell.ts";
 import { type Account, Victim } from "./victim.ts";
-import { canHaveAccounts } from "./account.ts";
+import { canHaveAccounts } from "../support/account.ts";
 
 const QUIET = ["--disable-warning=ExperimentalWarning", CLI];
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
-import { canHaveAccounts, OrdinaryUser } from "./account.ts";
+import { canHaveAccounts, TemporaryAccount } from "../support/account.ts";
 import { ATTEMPTS, type Attempt } from "./attempts.ts";
 import { Victim } from "./victim.ts";
 
@@ -45,8 +45,8 @@ test.runIf(process.getuid?.() === 0)(
 test.runIf(canHaveAccounts)(
   "[GRD-6, GRD-7, GRD-8, GRD-9, GRD-10, GRD-15] no attempt out of a user's guard succeeds (needs root and an open checkout)",
   async () => {
-    using user = new OrdinaryUser();
-    await using victim = await Victim.open(user.account);
+    using user = new TemporaryAccount();
+    await using victim = await Victim.open(user);
 
     expect(await succeeded(victim, ordinary)).toEqual([]);
     expect(victim.evil).toEqual([]);
@@ -57,8 +57,8 @@ test.runIf(canHaveAccounts)(
 test.runIf(canHaveAccounts)(
   "[GRD-3, GRD-4] what an open session can do is what the guide says (needs root and an open checkout)",
   async () => {
-    using user = new OrdinaryUser();
-    await using victim = await Victim.open(user.account);
+    using user = new TemporaryAccount();
+    await using victim = await Victim.open(user);
     await victim.person.workspace.put({ workspaceId: "default", settings: { containment: "open" } });
 
     const possible = documented().filter((name) => name !== "start by cron" || existsSync("/usr/bin/crontab"));

@@ -20,7 +20,7 @@ import { whoElseCanChange } from "../../src/main/install.ts";
 import { unitText } from "../../src/main/system-unit.ts";
 import { CLI, runCliHere } from "../support/run-cli.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-import { canHaveAccounts } from "./account.ts";
+import { canHaveAccounts } from "../support/account.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const isRoot = process.getuid?.() === 0;

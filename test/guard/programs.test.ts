@@ -1,7 +1,7 @@
 /** Programs that people and agents use every day, inside. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
-import { canHaveAccounts, OrdinaryUser } from "./account.ts";
+import { canHaveAccounts, TemporaryAccount } from "../support/account.ts";
 import { Victim } from "./victim.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -62,12 +62,12 @@ describe.each([
   { who: "an ordinary user", can: canHaveAccounts, account: undefined, reason: "needs root and an open checkout" },
 ])("$who ($reason)", ({ can, account }) => {
   let victim: Victim;
-  let user: OrdinaryUser | undefined;
+  let user: TemporaryAccount | undefined;
 
   beforeAll(async () => {
     if (!can) return;
-    if (account === undefined) user = new OrdinaryUser();
-    victim = await Victim.open(account?.() ?? user!.account);
+    if (account === undefined) user = new TemporaryAccount();
+    victim = await Victim.open(account?.() ?? user!);
   });
   afterAll(async () => {
     await victim?.[Symbol.asyncDispose]();

@@ -6,7 +6,7 @@ import { readStat } from "../../src/host/terminal/probe/processes.ts";
 import { BESIDE, ESCAPES } from "../support/escapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { closeServices, LiveTerminal } from "../support/live-terminal.ts";
-import { canHaveAccounts, OrdinaryUser } from "./account.ts";
+import { canHaveAccounts, TemporaryAccount } from "../support/account.ts";
 import { Victim } from "./victim.ts";
 
 afterAll(closeServices);
@@ -159,13 +159,13 @@ for byte in b"touch evil\\n":
 test.runIf(canHaveAccounts)(
   "[GRD-18, STP-21] a user's guard holds what runs beside its shell too (needs root and an open checkout)",
   async () => {
-    using user = new OrdinaryUser();
-    await using victim = await Victim.open(user.account);
+    using user = new TemporaryAccount();
+    await using victim = await Victim.open(user);
     const { agent, person } = victim;
     const { command } = BESIDE[0]!;
     const begun = await agent.pty.exec_interactive({ conversation_id: "beside", command });
     const sessionId = begun.workspace_session_id;
-    const isUsers = (pid: number): boolean => statSync(`/proc/${pid}`).uid === user.account.uid;
+    const isUsers = (pid: number): boolean => statSync(`/proc/${pid}`).uid === user.uid;
     const sleeping = (): readonly number[] => pidsWith((pid) => isUsers(pid) && readStat(pid)?.program === "sleep");
     await eventually(() => expect(sleeping()).toHaveLength(1));
 

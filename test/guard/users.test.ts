@@ -2,15 +2,15 @@
 import { beforeAll, expect, test } from "vitest";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { eventually } from "../support/eventually.ts";
-import { canHaveAccounts, OrdinaryUser } from "./account.ts";
+import { canHaveAccounts, TemporaryAccount } from "../support/account.ts";
 import { Victim } from "./victim.ts";
 
-let user: OrdinaryUser;
+let user: TemporaryAccount;
 let victim: Victim;
 
 beforeAll(() => {
   if (!canHaveAccounts) return undefined;
-  user = new OrdinaryUser();
+  user = new TemporaryAccount();
   return () => user[Symbol.dispose]();
 });
 
@@ -32,7 +32,7 @@ test.runIf(canHaveAccounts)(
     const who = await run("id -un; id -u; echo $USER; pwd; touch /etc/x; sh -c 'exit 7'");
 
     expect(await victim.person.session.get({ sessionId })).toMatchObject({ containment: "user", user: user.name });
-    expect(who.output?.split("\n").slice(0, 3)).toEqual([user.name, String(user.account.uid), user.name]);
+    expect(who.output?.split("\n").slice(0, 3)).toEqual([user.name, String(user.uid), user.name]);
     expect(who.output).toContain("Permission denied");
     expect(who).toMatchObject({ exit_code: 7, integration: "marks" });
     expect((await run("cat /proc/self/status | grep -E '^(Uid|Groups)'")).output).not.toMatch(/\b0\b/);
@@ -53,7 +53,7 @@ test.runIf(canHaveAccounts)(
     );
     await run("alias ls='rm -r'");
 
-    expect(moved.output).toMatch(new RegExp(`^0 711\\s+${user.account.uid} 700\\s+mv: .*Permission denied`));
+    expect(moved.output).toMatch(new RegExp(`^0 711\\s+${user.uid} 700\\s+mv: .*Permission denied`));
     expect(await victim.person.control.changes({ sessionId })).toMatchObject({
       trusted: true,
       changes: [{ kind: "alias", name: "ls", after: "rm -r" }],

@@ -2,7 +2,8 @@
 import { beforeAll, expect, test } from "vitest";
 import { OUTCOME_WAIT_MAX_MS } from "../../src/protocol/prompts.ts";
 import { sshServer } from "../fixtures/programs/ssh-server.ts";
-import { IS_ROOT, temporaryUser } from "../fixtures/programs/temporary-user.ts";
+import { temporaryUser } from "../fixtures/programs/temporary-user.ts";
+import { IS_ROOT } from "../support/account.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 import { asking, feedback, pendingIn, prints } from "./asking-hub.ts";

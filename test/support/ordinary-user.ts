@@ -1,6 +1,6 @@
 /** Somebody without rights: whoever runs the tests, or where that is root, an account for as long as they run. */
-import { execFileSync } from "node:child_process";
-import { statSync } from "node:fs";
+import { userInfo } from "node:os";
+import { canHaveAccounts, IS_ROOT, TemporaryAccount } from "./account.ts";
 
 export type OrdinaryUser = {
   readonly name: string;
@@ -9,20 +9,17 @@ export type OrdinaryUser = {
   readonly remove: () => void;
 };
 
-const isRoot = process.getuid!() === 0;
-
 /** Whether such a user could run what is in this checkout. */
 export function canBeOrdinary(): boolean {
-  if (!isRoot) return true;
-  const folders = process.execPath.split("/").map((_, index, names) => names.slice(0, index).join("/") || "/");
-  return folders.every((folder) => (statSync(folder).mode & 0o001) !== 0);
+  return !IS_ROOT || canHaveAccounts;
 }
 
 export function ordinaryUser(): OrdinaryUser {
-  const idOf = (what: string, ...name: string[]) => execFileSync("id", [what, ...name], { encoding: "utf8" }).trim();
-  if (!isRoot) return { name: idOf("-un"), uid: process.getuid!(), gid: process.getgid!(), remove: () => undefined };
-  const name = `guarded${process.pid}`;
-  execFileSync("/usr/sbin/useradd", ["--no-create-home", "--shell", "/bin/bash", name]);
-  const remove = () => void execFileSync("/usr/sbin/userdel", [name], { stdio: "ignore" });
-  return { name, uid: Number(idOf("-u", name)), gid: Number(idOf("-g", name)), remove };
+  if (!IS_ROOT) {
+    const { username, uid, gid } = userInfo();
+    return { name: username, uid, gid, remove: () => undefined };
+  }
+  const account = new TemporaryAccount();
+  const { name, uid, gid } = account;
+  return { name, uid, gid, remove: () => account[Symbol.dispose]() };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { packageArchive } from "../fixtures/programs/package-archive.ts";
 import { Talk } from "../fixtures/programs/talk.ts";
-import { IS_ROOT } from "../fixtures/programs/temporary-user.ts";
+import { IS_ROOT } from "../support/account.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;

@@ -6,7 +6,8 @@ import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { guardedRepository } from "../fixtures/programs/guarded-repository.ts";
 import { sshServer } from "../fixtures/programs/ssh-server.ts";
 import { Talk } from "../fixtures/programs/talk.ts";
-import { IS_ROOT, temporaryUser } from "../fixtures/programs/temporary-user.ts";
+import { temporaryUser } from "../fixtures/programs/temporary-user.ts";
+import { IS_ROOT } from "../support/account.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
 
 let hub: TerminalHub;

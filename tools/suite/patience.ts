@@ -13,10 +13,14 @@ const HASHES = 40_000;
 const LEAST = 1;
 const MOST = 4;
 
-/** Of this run, as it was measured; 1 where nobody measured. */
+/** The factor measured for this run; 1 if none was measured. */
 export function patience(): number {
   const given = Number(process.env[VARIABLE] ?? LEAST);
-  return Number.isFinite(given) ? Math.min(MOST, Math.max(LEAST, given)) : LEAST;
+  return Number.isFinite(given) ? bounded(given) : LEAST;
+}
+
+function bounded(factor: number): number {
+  return Math.min(MOST, Math.max(LEAST, factor));
 }
 
 /** Variables for whatever runs the tests. One that is set already stays. */
@@ -26,8 +30,7 @@ export async function measuredPatience(): Promise<Record<string, string>> {
   for (let start = 0; start < STARTS; start += 1) await startNode();
   let text = "";
   for (let hash = 0; hash < HASHES; hash += 1) text = createHash("sha1").update(text).digest("hex");
-  const ratio = (performance.now() - began) / USUAL_MS;
-  return { [VARIABLE]: Math.min(MOST, Math.max(LEAST, ratio)).toFixed(1) };
+  return { [VARIABLE]: bounded((performance.now() - began) / USUAL_MS).toFixed(1) };
 }
 
 async function startNode(): Promise<void> {

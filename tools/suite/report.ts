@@ -6,7 +6,7 @@ export type TestReport = {
   readonly ms: number;
   /** The first one, as text. */
   readonly error?: string;
-  /** Programs for want of which it was skipped. */
+  /** The missing programs that caused the skip. */
   readonly missing?: readonly string[];
 };
 
@@ -26,6 +26,9 @@ export type RunReport = {
   /** Errors that belong to no test, and workers that died. */
   readonly unhandled: readonly string[];
 };
+
+/** One line of the progress of a run: a file that ended, and the unhandled errors since the line before. */
+export type ProgressLine = { readonly file: FileReport; readonly unhandled: readonly string[] };
 
 export function hasFailed({ errors, tests }: FileReport): boolean {
   return errors.length > 0 || tests.some(({ state }) => state === "failed");

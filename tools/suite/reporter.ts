@@ -4,16 +4,27 @@
  */
 import { appendFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 import { isMissing, needsOf } from "./needs.ts";
-import type { FileReport, RunReport, TestReport } from "./report.ts";
+import type { FileReport, ProgressLine, RunReport, TestReport } from "./report.ts";
 
 type Failure = { readonly name?: string | undefined; readonly message: string; readonly stack?: string | undefined };
 
 export default class RunReporter implements Reporter {
+  #vitest: Vitest | undefined;
+  #unhandled = 0;
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
   onTestModuleEnd(module: TestModule): void {
-    const path = process.env["SIDESTICK_RUN_PROGRESS"] ?? "";
-    if (path !== "") appendFileSync(path, `${JSON.stringify(fileReport(module))}\n`);
+    const path = process.env["SIDESTICK_RUN_PROGRESS"];
+    if (path === undefined) return;
+    const errors = (this.#vitest?.state.getUnhandledErrors() ?? []) as Failure[];
+    const line: ProgressLine = { file: fileReport(module), unhandled: errors.slice(this.#unhandled).map(textOf) };
+    this.#unhandled = errors.length;
+    appendFileSync(path, `${JSON.stringify(line)}\n`);
   }
 
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly Failure[]): void {
@@ -41,7 +52,7 @@ function fileReport(module: TestModule): FileReport {
 function testReport(file: string, test: TestCase): TestReport {
   const { state, errors } = test.result();
   const error = errors?.[0];
-  // Vitest doesn't say that the tests of a file were skipped if none was left to run.
+  // If every test of a file is skipped, vitest leaves them `pending`.
   const missing = state === "skipped" || state === "pending" ? needsOf(file, test.fullName).filter(isMissing) : [];
   return {
     title: test.fullName,

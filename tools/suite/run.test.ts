@@ -36,7 +36,7 @@ test("[HSE-20, HSE-21] real files: well, flaky, failing twice, and a hook that f
 
   expect(verdict).toMatchObject({
     passed: 4,
-    skipped: 0,
+    skipped: [],
     flaky: [
       { file: "flaky.test.ts", title: "shaky", error: expect.stringContaining("expected true to be false") },
       { file: "hook.test.ts", title: "a hook of the file", error: expect.stringContaining("not yet") },
@@ -66,6 +66,42 @@ test("[HSE-21] errors outside of tests, dead workers and files that can't be loa
   expect(errors).toMatch(/[Ww]orker/);
 });
 
+test("[HSE-21] what happens outside of tests in the second run is not forgiven either", async () => {
+  const failOnce = (name: string, then: string): string =>
+    `test("${name}", async () => { if (isFirst("${name}")) throw new Error("once"); ${then} });`;
+  const { verdict } = await suiteOf({
+    "late.test.ts": failOnce(
+      "late",
+      `Promise.reject(new Error("nobody heard")); await new Promise((it) => setTimeout(it, 50));`,
+    ),
+    "dead.test.ts": failOnce("dead", `process.kill(process.pid, "SIGKILL");`),
+  });
+
+  expect(isGreen(verdict)).toBe(false);
+  const errors = verdict.failures.map(({ title, error }) => `${title}: ${error}`).join("\n");
+  expect(errors).toContain("nobody heard");
+  expect(errors).toContain("dead: Error: once");
+});
+
+test("[HSE-21] six flaky tests fail the run", async () => {
+  const { verdict } = await suiteOf({
+    "flaky.test.ts": `test.each([1, 2, 3, 4, 5, 6])("shaky %i", (row) => expect(isFirst("shaky" + row)).toBe(false));`,
+  });
+
+  expect([isGreen(verdict), lastLine(verdict), verdict.flaky.length]).toEqual([false, "6 passed, 1 failed", 6]);
+});
+
+test("[HSE-28] a test that never yields ends the run as a failure", async () => {
+  const { verdict } = await suiteOf(
+    { "stuck.test.ts": `test("stuck", () => { while (existsSync("package.json")); });` },
+    { hangMs: 3_000 },
+  );
+
+  expect(verdict.failures.map(({ error }) => error)).toEqual([
+    "no test file ended for 0.05 minutes, and vitest left no report",
+  ]);
+});
+
 test("[HSE-28] a process that a test left behind with its output doesn't keep the run from ending", async () => {
   // It ends by itself when the tree is gone.
   const program = `setInterval(() => require("node:fs").existsSync("package.json") || process.exit(), 50)`;
@@ -78,7 +114,7 @@ test("leaves", () => void spawn(process.execPath, ["-e", ${JSON.stringify(progra
 });
 
 test("[HSE-23] tests without their programs are skipped, and so are the hooks of a file that has no others", async () => {
-  const { first, verdict } = await suiteOf(
+  const { verdict } = await suiteOf(
     {
       "none.test.ts": `beforeAll(() => { throw new Error("no fish"); });\ntest("swims (needs fish)", () => {});`,
       "some.test.ts": `test.each([{ shell: "fish" }, { shell: "sh" }])("$shell runs (needs $shell)", () => {});`,
@@ -86,6 +122,6 @@ test("[HSE-23] tests without their programs are skipped, and so are the hooks of
     { env: { PATH: "/nowhere" } },
   );
 
-  expect([isGreen(verdict), lastLine(verdict), verdict.skipped]).toEqual([true, "1 passed, 0 failed", 2]);
-  expect(skippedLines(first)).toEqual(["skipped 2: fish is missing; sudo apt-get install fish"]);
+  expect([isGreen(verdict), lastLine(verdict), verdict.skipped.length]).toEqual([true, "1 passed, 0 failed", 2]);
+  expect(skippedLines(verdict.skipped)).toEqual(["skipped 2: fish is missing; sudo apt-get install fish"]);
 });

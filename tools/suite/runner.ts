@@ -11,7 +11,7 @@ export default class SuiteRunner extends TestRunner {
     for (const file of files) this.#skip(file, relative(ROOT, file.filepath), "");
   }
 
-  /** Whether nothing of it is left to run. */
+  /** True if every test in the suite is skipped. */
   #skip(suite: RunnerTestSuite, file: string, title: string): boolean {
     const left = suite.tasks.filter((it) => !this.#skipTask(it, file, `${title} ${it.name}`));
     if (left.length > 0 || suite.tasks.length === 0) return false;

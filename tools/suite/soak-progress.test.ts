@@ -1,8 +1,10 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { ROOT } from "../source-files.ts";
 import { temporaryTree } from "../temporary-tree.ts";
 import type { FileReport } from "./report.ts";
+import { runSuite } from "./run.ts";
 import { beginProgress, readProgress, soakPage } from "./soak-progress.ts";
 import { judge } from "./verdict.ts";
 
@@ -12,18 +14,38 @@ function report(file: string, state: "passed" | "failed", ms = 1_000): FileRepor
   return { file, ms, isLoaded: true, errors: [], tests: [{ title: "it", state, ms }] };
 }
 
-test("[HSE-27] a soak that was cut off goes on after the files that passed", () => {
+test("[HSE-27] a soak that was interrupted keeps its results, failures and unhandled errors included", () => {
   using tree = temporaryTree({});
   const path = join(tree.root, "cache", "soak.jsonl");
   beginProgress(path, HEAD);
-  const lines = [report("a.test.ts", "passed"), report("b.test.ts", "failed")].map((it) => `${JSON.stringify(it)}\n`);
-  appendFileSync(path, `${lines.join("")}{"file":"c.test`);
+  const done = [report("a.test.ts", "passed"), report("b.test.ts", "failed")];
+  const unloadable = { ...report("c.test.ts", "passed"), isLoaded: false, tests: [] };
+  const lines = [...done, unloadable].map((file) => `${JSON.stringify({ file, unhandled: [`in ${file.file}`] })}\n`);
+  appendFileSync(path, `${lines.join("")}{"file":"d.test`);
 
-  expect(readProgress(path, "abc")).toEqual({ head: HEAD, finished: [report("a.test.ts", "passed")] });
+  expect(readProgress(path, "abc")).toEqual({
+    head: HEAD,
+    finished: { files: done, unhandled: ["in a.test.ts", "in b.test.ts", "in c.test.ts"] },
+  });
+});
+
+test("[HSE-27] a soak whose files are all done runs only the failed ones again", async () => {
+  using tree = temporaryTree({
+    "package.json": `{ "type": "module" }`,
+    "a.test.ts": `import { test } from "vitest"; test("it", () => { throw new Error("ran again"); });`,
+    "b.test.ts": `import { test } from "vitest"; test("it", () => {});`,
+  });
+  mkdirSync(join(tree.root, "node_modules"));
+  symlinkSync(join(ROOT, "node_modules", "vitest"), join(tree.root, "node_modules", "vitest"));
+  const earlier = { files: [report("a.test.ts", "passed"), report("b.test.ts", "failed")], unhandled: [] };
+
+  const { verdict } = await runSuite({ root: tree.root, filters: [], output: "ignore" }, { earlier });
+
+  expect(verdict).toMatchObject({ passed: 2, failures: [], flaky: [{ file: "b.test.ts", title: "it" }] });
 });
 
 test.each([
-  { what: "nothing", soak: "", said: "There is no soak to go on with." },
+  { what: "nothing", soak: "", said: "There is no soak to resume." },
   { what: "another commit's", soak: `{"commit":"old"}\n`, said: "That soak was of old, and this is abc." },
 ])("[HSE-27] a soak doesn't go on with $what", ({ soak, said }) => {
   using tree = temporaryTree({ soak });

@@ -1,30 +1,30 @@
-/** What a soak has done so far, in a file that outlives it, and the page that tells of its end. */
+/** What a soak has done so far, in a file that outlives it, and the page with its result. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { type FileReport, hasFailed } from "./report.ts";
+import type { ProgressLine, RunReport } from "./report.ts";
 import type { SuiteRun } from "./run.ts";
 import { lastLine } from "./summary.ts";
 
 export type SoakHead = { readonly commit: string; readonly seed: string; readonly beganAt: string };
-/** `finished`: files that passed. One that failed runs again. */
-export type Progress = { readonly head: SoakHead; readonly finished: readonly FileReport[] };
+export type Progress = { readonly head: SoakHead; readonly finished: RunReport };
 
 export function beginProgress(path: string, head: SoakHead): Progress {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${JSON.stringify(head)}\n`);
-  return { head, finished: [] };
+  return { head, finished: { files: [], unhandled: [] } };
 }
 
-/** Or why it can't go on. A last line that was cut off is a file that didn't finish. */
+/** The progress, or why the soak can't be resumed. A last line that was cut off is a file that didn't finish. */
 export function readProgress(path: string, commit: string): Progress | string {
   const lines = linesOf(path);
   const head = lines[0] as SoakHead | undefined;
-  if (head === undefined) return "There is no soak to go on with. Begin one: npm run test:soak";
+  if (head === undefined) return "There is no soak to resume. Begin one: npm run test:soak";
   if (head.commit !== commit) {
     return `That soak was of ${head.commit}, and this is ${commit}. Begin a new one: npm run test:soak`;
   }
-  const reports = lines.slice(1) as FileReport[];
-  return { head, finished: reports.filter((it) => it.isLoaded && !hasFailed(it)) };
+  const done = lines.slice(1) as ProgressLine[];
+  const files = done.map(({ file }) => file).filter(({ isLoaded }) => isLoaded);
+  return { head, finished: { files, unhandled: done.flatMap(({ unhandled }) => unhandled) } };
 }
 
 function linesOf(path: string): unknown[] {
@@ -54,7 +54,7 @@ export function soakPage({ commit, seed, beganAt }: SoakHead, { first, verdict }
     `| took | ${minutes} minutes, interruptions included |`,
     `| commit | ${commit} |`,
     `| seed | ${seed} |`,
-    `| result | ${lastLine(verdict)}, ${verdict.skipped} skipped, ${verdict.flaky.length} flaky |`,
+    `| result | ${lastLine(verdict)}, ${verdict.skipped.length} skipped, ${verdict.flaky.length} flaky |`,
     ...named("Failed", verdict.failures),
     ...named("Flaky", verdict.flaky),
     "",

@@ -47,7 +47,7 @@ test("[HSE-20, HSE-21] passing alone is flaky and counts as passed, failing twic
 
   expect(judge(first, again)).toEqual({
     passed: 2,
-    skipped: 0,
+    skipped: [],
     flaky: [{ file: "a.test.ts", title: "shaky", error: "shaky broke" }],
     failures: [{ file: "a.test.ts", title: "broken", error: "broken broke" }],
   });
@@ -61,13 +61,21 @@ test("[HSE-21] rows of one title are forgiven only together", () => {
   expect(judge(first, again)).toMatchObject({ passed: 0, flaky: [], failures: [{ title: "row" }] });
 });
 
+test("[HSE-21] a row that failed and didn't run again is not forgiven", () => {
+  const row = (state: TestReport["state"]): TestReport => ({ title: "row", state, ms: 1 });
+  const first = runOf({ ...fileOf({}), tests: [row("failed"), row("passed")] });
+  const again = runOf({ ...fileOf({}), tests: [row("passed")] });
+
+  expect(judge(first, again)).toMatchObject({ passed: 0, flaky: [], failures: [{ title: "row" }] });
+});
+
 test("[HSE-20] a hook that failed once is flaky, and its tests are what they were alone", () => {
   const first = runOf(fileOf({ well: "skipped", broken: "skipped" }, { errors: ["beforeAll broke"] }));
   const again = runOf(fileOf({ well: "passed", broken: "failed" }));
 
   expect(judge(first, again)).toEqual({
     passed: 1,
-    skipped: 0,
+    skipped: [],
     flaky: [{ file: "a.test.ts", title: "a hook of the file", error: "beforeAll broke" }],
     failures: [{ file: "a.test.ts", title: "broken", error: "broken broke" }],
   });

@@ -1,6 +1,6 @@
 /**
- * What a run of the suite means: red means a defect. A test that failed and passes when its file runs once more, alone,
- * is flaky: told, and forgiven while there are few. Rules HSE-20 and HSE-21 in docs/spec/house.md.
+ * What a run of the suite means: red means a defect. A test that fails and passes when its file runs once more, alone,
+ * is flaky: it is reported, and up to five are allowed. Rules HSE-20 and HSE-21 in docs/spec/house.md.
  */
 import { type FileReport, hasFailed, type RunReport, type TestReport } from "./report.ts";
 
@@ -8,16 +8,16 @@ export type Failure = { readonly file: string; readonly title: string; readonly 
 
 export type Verdict = {
   readonly passed: number;
-  readonly skipped: number;
-  /** Never passed, or never forgiven. */
+  readonly skipped: readonly TestReport[];
+  /** Tests that failed in both runs, and errors that no second run excuses. */
   readonly failures: readonly Failure[];
-  /** Failed once and passed once; they count as passed. */
+  /** Tests that failed in one run and passed in the other. They count as passed. */
   readonly flaky: readonly Failure[];
 };
 
 export const MOST_FLAKY = 5;
 
-/** Files that run once more. One that can't be loaded wouldn't be forgiven anyway. */
+/** The files that run once more. A file that can't be loaded wouldn't be forgiven anyway. */
 export function filesToRepeat({ files }: RunReport): string[] {
   return files.filter((it) => it.isLoaded && hasFailed(it)).map(({ file }) => file);
 }
@@ -32,7 +32,7 @@ export function judge(first: RunReport, again: RunReport = { files: [], unhandle
   const unhandled = [...first.unhandled, ...again.unhandled];
   return {
     passed: verdicts.reduce((sum, it) => sum + it.passed, 0),
-    skipped: verdicts.reduce((sum, it) => sum + it.skipped, 0),
+    skipped: verdicts.flatMap((it) => it.skipped),
     failures: [
       ...verdicts.flatMap((it) => it.failures),
       ...unhandled.map((error) => ({ file: "", title: "an error outside of any test", error })),
@@ -49,36 +49,36 @@ function judgeFile(first: FileReport, second: FileReport | undefined): Verdict {
   const { file, isLoaded, errors } = first;
   if (!isLoaded) {
     const error = errors.join("\n") || "it has no test";
-    return { passed: 0, skipped: 0, flaky: [], failures: [{ file, title: "the file can't be loaded", error }] };
+    return { passed: 0, skipped: [], flaky: [], failures: [{ file, title: "the file can't be loaded", error }] };
   }
-  const hooks = outcomeOf(
-    errors.length > 0 ? "failed" : "passed",
-    second && (second.errors.length > 0 ? "failed" : "passed"),
-  );
-  const hookFailure = { file, title: "a hook of the file", error: [...errors, ...(second?.errors ?? [])][0] ?? "" };
-  // Titles of a table's rows may be the same: they are judged together.
-  const byTitle = Map.groupBy(first.tests, ({ title }) => title);
-  const judged = [...byTitle].map(([title, tests]) => {
-    const others = second?.tests.filter((it) => it.title === title);
-    const error = [...tests, ...(others ?? [])].find((it) => it.error !== undefined)?.error ?? "";
-    return {
-      count: tests.length,
-      outcome: outcomeOf(stateOf(tests), others && stateOf(others)),
-      failure: { file, title, error },
-    };
-  });
-  const count = (outcomes: readonly Outcome[]): number =>
-    judged.filter((it) => outcomes.includes(it.outcome)).reduce((sum, it) => sum + it.count, 0);
+  const judged = judgeTests(first, second);
+  const having = (outcome: Outcome) => judged.filter((it) => it.outcome === outcome);
+  const hooks = outcomeOf(stateOfHooks(first), second && stateOfHooks(second));
   const failuresOf = (outcome: Outcome): Failure[] => [
-    ...(hooks === outcome ? [hookFailure] : []),
-    ...judged.filter((it) => it.outcome === outcome).map(({ failure }) => failure),
+    ...(hooks === outcome ? [{ file, title: "a hook of the file", error: firstError(errors, second?.errors) }] : []),
+    ...having(outcome).map(({ title, error }) => ({ file, title, error })),
   ];
   return {
-    passed: count(["passed", "flaky"]),
-    skipped: count(["skipped"]),
+    passed: [...having("passed"), ...having("flaky")].reduce((sum, { tests }) => sum + tests.length, 0),
+    skipped: having("skipped").flatMap(({ tests }) => tests),
     failures: failuresOf("failed"),
     flaky: failuresOf("flaky"),
   };
+}
+
+/** Rows of a table may have the same title: they are judged together. */
+function judgeTests(first: FileReport, second: FileReport | undefined) {
+  return [...Map.groupBy(first.tests, ({ title }) => title)].map(([title, tests]) => {
+    const others = second?.tests.filter((it) => it.title === title) ?? [];
+    // A row that failed and didn't run again is not forgiven.
+    const isComplete = others.length >= tests.length;
+    return {
+      title,
+      tests,
+      outcome: outcomeOf(stateOf(tests), isComplete ? stateOf(others) : undefined),
+      error: firstError(errorsOf(tests), errorsOf(others)),
+    };
+  });
 }
 
 type State = TestReport["state"];
@@ -89,7 +89,19 @@ function stateOf(tests: readonly TestReport[]): State {
   return tests.some(({ state }) => state === "passed") ? "passed" : "skipped";
 }
 
-/** A test is skipped in the first run also when a hook before it failed: then only the second tells of it. */
+function stateOfHooks({ errors }: FileReport): State {
+  return errors.length > 0 ? "failed" : "passed";
+}
+
+function errorsOf(tests: readonly TestReport[]): string[] {
+  return tests.flatMap(({ error }) => (error === undefined ? [] : [error]));
+}
+
+function firstError(first: readonly string[], second: readonly string[] = []): string {
+  return first[0] ?? second[0] ?? "";
+}
+
+/** A failed hook skips the tests behind it in the first run: then only the second run has a result for them. */
 function outcomeOf(first: State, second: State | undefined): Outcome {
   const states = new Set([first, second]);
   if (states.has("failed")) return states.has("passed") ? "flaky" : "failed";

@@ -9,7 +9,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { seeded, SEED } from "../../../test/crash/seeded.ts";
 import { BESIDE, ESCAPES } from "../../../test/support/escapes.ts";
 import { ANN } from "../../../test/support/terminal.ts";
-import { canHaveAccounts } from "../../../test/guard/account.ts";
+import { canHaveAccounts } from "../../../test/support/account.ts";
 import { closeServices, isAlive, LiveTerminal } from "../../../test/support/live-terminal.ts";
 import { bootTimeMs } from "./boot-clock.ts";
 import { terminate } from "./ending.ts";

@@ -1,11 +1,11 @@
 /** Terminals inside terminals, programs outside the foreground, other machines, other users. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { statSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { canHaveAccounts, IS_ROOT, TemporaryAccount } from "../../../../test/support/account.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { keptPort } from "../../../../test/support/kept-port.ts";
 import { temporaryDirectory } from "../../../../test/support/temporary.ts";
@@ -16,8 +16,6 @@ import { closeProbe, inShell, kill, lookUntil, ProgramOnPty } from "./program-on
 import { NO_HOME } from "../../../../test/support/no-home.ts";
 
 afterAll(closeProbe);
-
-const isRoot = process.getuid?.() === 0;
 
 test("[PRB-10] a password asked for inside script is found there (needs script)", async () => {
   const outer = inShell("script -qc 'read -s secret' /dev/null", { env: { SHELL: "/bin/bash" } });
@@ -40,7 +38,7 @@ test("[PRB-10] script around a program that sleeps does not wait (needs script)"
   await lookUntil(outer, { waiting: false, confidence: "high" });
 });
 
-test.runIf(isRoot)(
+test.runIf(IS_ROOT)(
   "[PRB-10] what sudo runs on a terminal of its own is found there (needs root and sudo)",
   async () => {
     const asking = inShell("sudo bash -c 'read -s secret'");
@@ -52,7 +50,7 @@ test.runIf(isRoot)(
   },
 );
 
-test.runIf(isRoot)(
+test.runIf(IS_ROOT)(
   "[PRB-11] a private terminal of the same number is not taken for ours (needs root, unshare and python3)",
   async () => {
     const code = [
@@ -136,7 +134,7 @@ describe("ssh (needs ssh and sshd)", () => {
       "SetEnv SHLVL=1",
     ];
     await writeFile(join(directory, "config"), settings.join("\n"));
-    if (isRoot) await mkdir("/run/sshd", { recursive: true });
+    if (IS_ROOT) await mkdir("/run/sshd", { recursive: true });
     const sshd = spawn("/usr/sbin/sshd", ["-D", "-e", "-f", join(directory, "config")], { stdio: "ignore" });
     onTestFinished(async () => {
       const gone = once(sshd, "exit");
@@ -167,36 +165,23 @@ describe("ssh (needs ssh and sshd)", () => {
   });
 });
 
-/** Another user must be able to run what is in it. */
-function othersMayEnter(path: string): boolean {
-  const parents = path.split("/").map((_, index, names) => names.slice(0, index + 1).join("/") || "/");
-  return parents.every((folder) => (statSync(folder).mode & 0o001) !== 0);
-}
-const isOpen = isRoot && othersMayEnter(process.execPath.replace(/\/[^/]*$/, ""));
-
-describe.runIf(isOpen)("another user (needs root, sudo and a checkout that others may enter)", () => {
-  const name = `probe${process.pid}`;
+describe.runIf(canHaveAccounts)("another user (needs root, sudo and a checkout that others may enter)", () => {
   const password = crypto.randomUUID();
-  let uid = 0;
-  let gid = 0;
+  let account: TemporaryAccount;
 
   beforeAll(() => {
-    execFileSync("/usr/sbin/useradd", ["--no-create-home", "--shell", "/bin/bash", name]);
-    execFileSync("/usr/sbin/chpasswd", { input: `${name}:${password}\n` });
-    [uid, gid] = ["-u", "-g"].map((what) => Number(execFileSync("id", [what, name], { encoding: "utf8" }))) as [
-      number,
-      number,
-    ];
+    account = new TemporaryAccount();
+    execFileSync("/usr/sbin/chpasswd", { input: `${account.name}:${password}\n` });
+    return () => account[Symbol.dispose]();
   });
-  afterAll(() => void execFileSync("/usr/sbin/userdel", [name]));
 
   /** What a host that runs as that user sees of a program on its own terminal. */
   async function lookAsUser(until: string, command: string, env: Readonly<Record<string, string>> = {}): Promise<Look> {
     const script = new URL("look-once.contract.ts", import.meta.url).pathname;
     const patienceMs = "3000";
     const host = spawn(process.execPath, [script, until, patienceMs, "/bin/bash", "--norc", "-c", `${command}\n:`], {
-      uid,
-      gid,
+      uid: account.uid,
+      gid: account.gid,
       env: { PATH: "/usr/bin:/bin:/usr/sbin", HOME: NO_HOME, LANG: "C.UTF-8", ...env },
       stdio: ["ignore", "pipe", "inherit"],
     });
@@ -210,7 +195,12 @@ describe.runIf(isOpen)("another user (needs root, sudo and a checkout that other
     { command: "su", program: "su" },
     { command: "passwd", program: "passwd" },
   ])("[PRB-2] `$command` asks a normal user for a password", async ({ command, program }) => {
-    await lookUntil(inShell(command, { uid, gid }), { waiting: true, kind: "password", program, confidence: "high" });
+    await lookUntil(inShell(command, { uid: account.uid, gid: account.gid }), {
+      waiting: true,
+      kind: "password",
+      program,
+      confidence: "high",
+    });
   });
 
   test.each([
@@ -230,7 +220,9 @@ describe.runIf(isOpen)("another user (needs root, sudo and a checkout that other
   test("[PRB-10, PRB-14] a hidden relay is followed into a terminal that is the user's own", async () => {
     const env = { PROBE_ANSWER: password, PROBE_THEN: "inside" };
 
-    expect(await lookAsUser("assword", `su --pty ${name} -c 'echo in""side; read -s secret'`, env)).toMatchObject({
+    expect(
+      await lookAsUser("assword", `su --pty ${account.name} -c 'echo in""side; read -s secret'`, env),
+    ).toMatchObject({
       waiting: true,
       kind: "password",
       program: "bash",
@@ -244,7 +236,7 @@ describe.runIf(isOpen)("another user (needs root, sudo and a checkout that other
   });
 });
 
-test.runIf(isRoot)(
+test.runIf(IS_ROOT)(
   "[PRB-15] without /proc only a password is told, and that it is a guess (needs root and unshare)",
   async () => {
     const script = new URL("look-once.contract.ts", import.meta.url).pathname;
