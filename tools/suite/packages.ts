@@ -11,21 +11,42 @@ import { join } from "node:path";
 import { filesIn, isMain, isTestFile, ROOT } from "../source-files.ts";
 import { isMissing, needsInSource, packageOf, PROGRAM_NAMES } from "./needs.ts";
 
-type Ran = { readonly isWell: boolean; readonly output: string };
+type Ran = { readonly ok: boolean; readonly output: string };
 
 /** For all tests; with filters only what the titles in the chosen files name. */
 export async function installPackages(filters: readonly string[] = []): Promise<void> {
   const missing = filters.length === 0 ? await missingPackages() : missingFor(filters);
   if (missing.length === 0) return;
-  const line = `apt-get update && apt-get install -y --no-install-recommends ${missing.join(" ")}`;
   const prefix = await rootPrefix();
-  if (prefix === undefined) {
-    console.log(`Tests that need ${missing.join(", ")} will be skipped. To run them too, as root: ${line}`);
-    return;
+  if (prefix !== undefined) {
+    console.log(`installing Debian packages: ${missing.join(", ")}`);
+    const output = await install(missing, prefix);
+    if (output === undefined) return;
+    console.log(`apt-get could not install everything:\n${output}`);
   }
-  console.log(`installing Debian packages: ${missing.join(", ")}`);
-  const { isWell, output } = await run([...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "sh", "-c", line]);
-  if (!isWell) console.log(`This failed, and tests that need those packages will be skipped: ${line}\n${output}`);
+  const still = missing.filter((name) => programsOf(name).some(isMissing));
+  if (still.length === 0) return;
+  const line = `apt-get update && apt-get install -y --no-install-recommends ${still.join(" ")}`;
+  console.log(`Tests that need ${still.join(", ")} will be skipped. To run them too, as root: ${line}`);
+}
+
+/**
+ * All at once and, where that fails, one by one: a system that lacks one of them, or has one broken source of packages,
+ * still gets the others. Returns what apt-get said of the failures.
+ */
+async function install(names: readonly string[], prefix: readonly string[]): Promise<string | undefined> {
+  const apt = (...words: string[]): Promise<Ran> =>
+    run([...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", ...words]);
+  const updated = await apt("update");
+  const installed = (...packages: readonly string[]): Promise<Ran> =>
+    apt("install", "-y", "--no-install-recommends", ...packages);
+  if ((await installed(...names)).ok) return undefined;
+  const failed: Ran[] = updated.ok ? [] : [updated];
+  for (const name of names) {
+    const ran = await installed(name);
+    if (!ran.ok) failed.push(ran);
+  }
+  return failed.length === 0 ? undefined : failed.map(({ output }) => lastLines(output)).join("\n");
 }
 
 /** Of the whole list; where there is no dpkg, what Debian calls the programs that aren't there. */
@@ -49,14 +70,18 @@ function missingFor(filters: readonly string[]): string[] {
   const files = filesIn(ROOT, "{src,test,tools}/**/*.ts").filter(isTestFile);
   const chosen = files.filter((path) => filters.some((it) => join(ROOT, path).includes(it)));
   const names = chosen.flatMap((path) => needsInSource(path, readFileSync(join(ROOT, path), "utf8")));
-  return [...new Set(names)].filter(isMissing).map(packageOf);
+  return [...new Set(names.filter(isMissing).map(packageOf))];
 }
 
-/** What makes a command root's; undefined where nothing does, or where Debian's tools are not there. */
+function programsOf(packageName: string): string[] {
+  return PROGRAM_NAMES.filter((name) => packageOf(name) === packageName);
+}
+
+/** The words that run a command as root; undefined where there is no way, or no apt-get. */
 async function rootPrefix(): Promise<readonly string[] | undefined> {
   if (isMissing("apt-get")) return undefined;
   if (process.getuid?.() === 0) return [];
-  return (await run(["sudo", "-n", "true"])).isWell ? ["sudo", "-n"] : undefined;
+  return (await run(["sudo", "-n", "true"])).ok ? ["sudo", "-n"] : undefined;
 }
 
 function run([file = "", ...parameters]: readonly string[]): Promise<Ran> {
@@ -65,9 +90,13 @@ function run([file = "", ...parameters]: readonly string[]): Promise<Ran> {
     let output = "";
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    child.on("error", (error) => resolve({ isWell: false, output: String(error) }));
-    child.on("close", (code) => resolve({ isWell: code === 0, output }));
+    child.on("error", (error) => resolve({ ok: false, output: String(error) }));
+    child.on("close", (code) => resolve({ ok: code === 0, output }));
   });
+}
+
+function lastLines(output: string): string {
+  return output.trimEnd().split("\n").slice(-5).join("\n");
 }
 
 if (isMain(import.meta.url)) await installPackages();
