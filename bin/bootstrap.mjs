@@ -34,7 +34,7 @@ const ownNode = join(modules, ".bin", "node");
 const ownCommand = join(modules, ".bin", "sidestick");
 const page = join(root, "dist", "web");
 const pageStamp = join(page, ".sources");
-/** A hub that runs loads some of its files when they are needed first: of older builds than these nobody should run. */
+/** A running hub still loads files from its build, so recent builds are kept. */
 const PROGRAMS_KEPT = 5;
 const KEPT_MS = 2 * 86_400_000;
 const PAGE_SOURCES = ["src/web", "src/client", "src/protocol", "src/domain", "vite.config.ts", "package-lock.json"];
@@ -111,7 +111,7 @@ async function buildPage() {
   renameSync(next, page);
 }
 
-/** Under the name of the sources' state: one that changed meanwhile is nobody's. */
+/** Its name is a digest of the sources. If the sources change during the build, the result is discarded. */
 async function buildProgram() {
   const program = builtProgram();
   if (existsSync(program)) return;
@@ -140,7 +140,7 @@ function removeOldPrograms() {
   }
 }
 
-/** Who runs may be writing another in its place. */
+/** A running program may replace the file meanwhile; a missing file isn't old. */
 function isOld(path) {
   const { mtimeMs = Infinity } = statSync(path, { throwIfNoEntry: false }) ?? {};
   return Date.now() - mtimeMs > KEPT_MS;
@@ -184,12 +184,13 @@ function run(command, parameters, env = process.env) {
 async function withLock(work) {
   mkdirSync(modules, { recursive: true });
   const mine = `${lock}.${process.pid}`;
-  writeFileSync(mine, String(process.pid));
+  writeFileSync(mine, `${process.pid} ${startOf(process.pid)}`);
   try {
     for (let waits = 0; !tryLink(mine); waits += 1) {
-      const holder = Number(readIfThere(lock));
-      if (holder > 0 && !isAlive(holder)) rmSync(lock, { force: true });
-      else if (waits === 0 && holder > 0) say(`waiting for an install that is under way (process ${holder})`);
+      const held = readIfThere(lock);
+      if (held !== "" && !isHolderAlive(held)) removeStale(held);
+      else if (waits === 0 && held !== "")
+        say(`waiting for an install that is under way (process ${parseInt(held, 10)})`);
       await sleep(200);
     }
     try {
@@ -200,6 +201,33 @@ async function withLock(work) {
   } finally {
     rmSync(mine, { force: true });
   }
+}
+
+/** By pid and time of its start: after a restart of the machine or container another process may have the same pid. */
+function isHolderAlive(held) {
+  const [pid, start] = held.split(" ");
+  return isAlive(Number(pid)) && startOf(pid) === (start ?? "");
+}
+
+/** When a process began, in the kernel's ticks since its own start; empty where there is no /proc. */
+function startOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1).split(" ")[19] ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/** Renamed first: another that waits may have removed it already and taken the lock. */
+function removeStale(held) {
+  const stale = `${lock}.stale.${process.pid}`;
+  try {
+    renameSync(lock, stale);
+    if (readIfThere(stale) !== held) linkSync(stale, lock);
+  } catch {
+    // Somebody else was quicker.
+  }
+  rmSync(stale, { force: true });
 }
 
 /** Linking a finished file: whoever sees the lock also sees who holds it. */

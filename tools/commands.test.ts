@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from "node:child_process";
-import { copyFileSync, chmodSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { copyFileSync, chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -75,17 +75,19 @@ test("[HSE-16] a changed lock is installed again, also when an earlier install w
   using tree = checkout();
   await bootstrap(tree);
   const changed = { ...MANIFEST, lockfileVersion: 3, packages: { "": MANIFEST } };
-  const gone = spawnSync("true").pid;
-  await run(
-    "sh",
-    ["-c", `echo '${JSON.stringify(changed)}' > package-lock.json; echo ${gone} > node_modules/.sidestick-installing`],
-    {
-      cwd: tree.root,
-    },
-  );
+  writeFileSync(join(tree.root, "package-lock.json"), JSON.stringify(changed));
+  const { pid } = spawnSync("true");
+  writeFileSync(join(tree.root, "node_modules", ".sidestick-installing"), String(pid));
 
-  expect((await bootstrap(tree)).stderr).toMatch(/installing packages[^]*installed in/);
+  expect((await bootstrap(tree)).stderr).toMatch(/^sidestick: installing packages[^]*installed in/);
   expect((await bootstrap(tree)).stderr).toBe("");
+});
+
+test("[HSE-16] a killed install holds up nobody when another process has its pid", async () => {
+  using tree = checkout();
+  writeFileSync(join(tree.root, "node_modules", ".sidestick-installing"), `${process.pid} 1`);
+
+  expect((await bootstrap(tree)).stderr).toMatch(/^sidestick: installing packages[^]*installed in/);
 });
 
 test("[HSE-17] the lock names no registry", () => {
