@@ -5,7 +5,7 @@ import { patience } from "./tools/suite/patience.ts";
 /** Tests of rules and of our own tools: nothing that they load keeps anything, so they need no process each. */
 const PURE = ["src/{domain,protocol,client,lib}/**/*.test.ts", "tools/**/*.test.ts"];
 
-/** Says what others run on, and runs the tests of other files: in a process of its own. */
+/** It loads the test files of others and runs them against a joined host, so it gets a process of its own. */
 const ALONE = ["test/remote/as-here.test.ts"];
 
 /** With a browser. */
