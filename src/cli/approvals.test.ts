@@ -54,7 +54,7 @@ test.each([
   expect(payload).toHaveLength(200);
 });
 
-test("[CLI-18] on a terminal no column is cut for the sake of a wider one", async () => {
+test("[CLI-18] on a terminal no column is cut for the sake of a wider one (needs script)", async () => {
   const dataDir = await serveAtSocket(answering([{ ...asked, status: "approved", resolvedBy: "root" }]));
 
   const { stdout } = await runOnTerminal(["approvals", "--data-dir", dataDir], { cols: 80 });
@@ -152,7 +152,7 @@ test.each([
   expect([code, stderr]).toEqual([exit, `${line}\n`]);
 });
 
-test("[APR-21] at a terminal approving shows the card and asks; anything but yes decides nothing", async () => {
+test("[APR-21] at a terminal approving shows the card and asks; anything but yes decides nothing (needs script)", async () => {
   const decisions: string[] = [];
   const dataDir = await serveAtSocket((request, response) => {
     if (request.method === "POST") decisions.push(request.url ?? "");

@@ -216,7 +216,7 @@ test("[CLI-6] neither does a hostile error", async () => {
   expect(stderr).toContain(String.raw`sidestick: \e[2J.`);
 });
 
-test("[CLI-5] a table fits the terminal it is on", async () => {
+test("[CLI-5] a table fits the terminal it is on (needs script)", async () => {
   const dataDir = await serveAtSocket(
     answering([{ ...nasty, title: "a title of many words, more than there is room for" }]),
   );
@@ -318,7 +318,7 @@ test.each([
   { typed: "n\r", code: 1, told: "Nothing was done." },
   { typed: "\r", code: 1, told: "Nothing was done." },
   { typed: "\u0004", code: 1, told: "Nothing was done." },
-])("[CLI-14] on a terminal reset asks: $typed", async ({ typed, code, told }) => {
+])("[CLI-14] on a terminal reset asks: $typed (needs script)", async ({ typed, code, told }) => {
   const dataDir = await serveAtSocket(answering({ ok: true, closedSessions: 2, endedApprovals: 1 }));
 
   const result = await runOnTerminal(["reset", "--data-dir", dataDir], { until: "[y/N]", type: typed });

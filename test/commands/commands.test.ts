@@ -242,12 +242,12 @@ test("[RMC-8] one more than a project may have is refused with the first one's i
 test("[RMC-12] a command without a terminal: both streams apart, its end, nothing to read and nobody to ask", async () => {
   const at = await project();
   const command =
-    "echo out; echo err >&2; echo more; tty; cat; (: </dev/tty) || echo no terminal; ps -o tty= $$; exit 3";
+    "echo out; echo err >&2; echo more; tty; cat; (: </dev/tty) || echo no terminal; cut -d' ' -f7 /proc/$$/stat; exit 3";
 
   const result = await hub.agent.command.execute({ ...at, command });
 
   expect(result).toMatchObject({ exit_code: 3, timed_out: false, truncated: false });
-  expect(result.stdout).toBe("out\nmore\nnot a tty\nno terminal\n?\n");
+  expect(result.stdout).toBe("out\nmore\nnot a tty\nno terminal\n0\n");
   expect(result.stderr).toMatch(/^err\n.*\/dev\/tty/);
   expect(await hub.person.session.get({ sessionId: result.session_id })).toMatchObject({
     command: "plain",

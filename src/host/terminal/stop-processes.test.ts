@@ -182,7 +182,7 @@ test("[STP-5] the job in front is the agent's while it drives, though a person s
   expect(live.files).toEqual([]);
 });
 
-test("[STP-5] what runs on a terminal inside the terminal dies with what holds it", async () => {
+test("[STP-5] what runs on a terminal inside the terminal dies with what holds it (needs script)", async () => {
   const live = await LiveTerminal.open();
   live.type("script -qc 'sleep 1000; touch evil' /dev/null\r");
   const pids = await live.running("sleep");
