@@ -20,6 +20,8 @@ type Verdict = "caught" | "survived" | "timed out" | "not found";
 const NOT_COPIED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 /** For the tests of one fault. */
 const LONGEST_MS = 300_000;
+/** Tests that fail wait until the deadline first. That it is long enough is seen without any fault. */
+const SETTINGS = { SIDESTICK_DEADLINE_MS: "10000", SIDESTICK_SEED: process.env["SIDESTICK_SEED"] ?? "1" };
 
 /** The file with the fault in it; undefined unless its text stands there exactly once. */
 export function mutated(source: string, { text, becomes }: Pick<Mutant, "text" | "becomes">): string | undefined {
@@ -45,7 +47,7 @@ function copyInto(directory: string): string {
 }
 
 async function countCaught(mutants: readonly Mutant[], root: string): Promise<number> {
-  const settings = { ...(await measuredPatience()), SIDESTICK_SEED: process.env["SIDESTICK_SEED"] ?? "1" };
+  const settings = { ...(await measuredPatience()), ...SETTINGS };
   const runTests = (tests: readonly string[], limitMs: number): Promise<Ending> =>
     runIn(root, tests, { settings, limitMs });
   // A test that fails without the fault proves nothing.
