@@ -59,7 +59,16 @@ async function run({ name, command: [program = "", ...parameters] }: Step): Prom
   return { name, ok };
 }
 
-if (isMain(import.meta.url)) {
-  const outcomes = await runChecks(process.argv.slice(2));
+async function main(wanted: readonly string[]): Promise<void> {
+  const names = steps().map(({ name }) => name);
+  const unknown = wanted.filter((it) => !names.some((name) => name.startsWith(it)));
+  if (unknown.length > 0) {
+    console.error(`No step begins with ${unknown.join(", ")}. Steps: ${names.join(", ")}`);
+    process.exitCode = 1;
+    return;
+  }
+  const outcomes = await runChecks(wanted);
   process.exitCode = outcomes.every(({ ok }) => ok) ? 0 : 1;
 }
+
+if (isMain(import.meta.url)) await main(process.argv.slice(2));

@@ -7,6 +7,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
+import { readOptions, refuseUnmatched, wholeNumber } from "./options.ts";
 import { isMain, ROOT } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
@@ -46,35 +47,23 @@ function failuresIn({ files, unhandled }: RunReport): Map<string, string> {
 
 type Options = { readonly filters: readonly string[]; readonly times: number; readonly load: number };
 
-function readOptions(args: string[]): Options | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        times: { type: "string", default: "30" },
-        load: { type: "string", default: "4" },
-        help: { type: "boolean", default: false },
-      },
-    });
-    if (values.help) {
-      console.log(USAGE);
-      return undefined;
-    }
-    const [times, load] = [Number(values.times), Number(values.load)];
-    if (positionals.length === 0) throw new Error("Which test files?");
-    if (!Number.isInteger(times) || times < 1) throw new Error(`--times ${values.times} is not a number of runs`);
-    if (!Number.isInteger(load) || load < 0) throw new Error(`--load ${values.load} is not a number of processes`);
-    return { filters: positionals, times, load };
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
-    process.exitCode = 1;
-    return undefined;
-  }
+function read(args: string[]): Options {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { times: { type: "string", default: "30" }, load: { type: "string", default: "4" } },
+  });
+  if (positionals.length === 0) throw new Error("Which test files?");
+  refuseUnmatched(positionals);
+  return {
+    filters: positionals,
+    times: wholeNumber("--times", values.times, 1),
+    load: wholeNumber("--load", values.load, 0),
+  };
 }
 
 async function main(args: string[]): Promise<void> {
-  const options = readOptions(args);
+  const options = readOptions(args, USAGE, () => read(args));
   if (options === undefined) return;
   const { filters, times, load } = options;
   await installPackages(filters);

@@ -7,10 +7,11 @@ import { createHash, randomInt } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { filesIn, isMain, ROOT } from "./source-files.ts";
+import { readOptions, refuseUnmatched } from "./options.ts";
+import { isMain, ROOT, testFiles } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
-import { runSuite, type SuiteRun } from "./suite/run.ts";
+import { runSuite } from "./suite/run.ts";
 import { inRunDirectory } from "./suite/run-directory.ts";
 import { beginProgress, type Progress, readProgress, type SoakHead, soakPage } from "./suite/soak-progress.ts";
 import { lastLine, summaryLines } from "./suite/summary.ts";
@@ -27,42 +28,33 @@ const PAGE = join(ROOT, "docs", "soak.md");
 const HANG_MS = 3 * 3_600_000;
 
 async function main(args: string[]): Promise<void> {
-  const options = readOptions(args);
+  const options = readOptions(args, USAGE, () => read(args));
   if (options === undefined) return;
   const { filters, isResumed } = options;
-  const all = filesIn(ROOT, "{src,test,tools}/**/*.test.ts");
-  const chosen = all.filter((path) => filters.length === 0 || filters.some((it) => join(ROOT, path).includes(it)));
-  if (chosen.length === 0) return fail(`No test file matches ${filters.join(", ")}`);
+  const chosen = testFiles(filters);
   if (filters.length > 0) {
-    const { run } = await soak({ head: newHead(), finished: { files: [], unhandled: [] } }, chosen);
-    return conclude(run);
+    await soak({ head: newHead(), finished: { files: [], unhandled: [] } }, chosen);
+    return;
   }
   const progress = isResumed ? readProgress(PROGRESS, commit()) : beginProgress(PROGRESS, newHead());
-  if (typeof progress === "string") return fail(progress);
-  const { run } = await soak(progress, chosen, PROGRESS);
-  writeFileSync(PAGE, soakPage(progress.head, run, new Date()));
-  return conclude(run);
-}
-
-function readOptions(args: string[]): { readonly filters: readonly string[]; readonly isResumed: boolean } | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { resume: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
-    });
-    if (values.resume && positionals.length > 0) throw new Error("--resume is for a whole soak, without filters");
-    if (!values.help) return { filters: positionals, isResumed: values.resume };
-    console.log(USAGE);
-  } catch (error) {
-    fail(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+  if (typeof progress === "string") {
+    console.error(progress);
+    process.exitCode = 1;
+    return;
   }
-  return undefined;
+  const run = await soak(progress, chosen, PROGRESS);
+  writeFileSync(PAGE, soakPage(progress.head, run, new Date()));
 }
 
-function fail(text: string): void {
-  console.error(text);
-  process.exitCode = 1;
+function read(args: string[]): { readonly filters: readonly string[]; readonly isResumed: boolean } {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { resume: { type: "boolean", default: false } },
+  });
+  if (values.resume && positionals.length > 0) throw new Error("--resume is for a whole soak, without filters");
+  refuseUnmatched(positionals);
+  return { filters: positionals, isResumed: values.resume };
 }
 
 function newHead(): SoakHead {
@@ -79,7 +71,7 @@ async function soak({ head: { seed }, finished }: Progress, chosen: readonly str
   console.log(`${files.length} files to run, ${done.size} already done; seed ${seed}`);
   await installPackages(chosen);
   const settings = { ...(await measuredPatience()), SIDESTICK_SEED: seed, SIDESTICK_SOAK: "1" };
-  const soaked = await inRunDirectory((directory) =>
+  const { run, left } = await inRunDirectory((directory) =>
     runSuite(
       {
         root: ROOT,
@@ -91,13 +83,10 @@ async function soak({ head: { seed }, finished }: Progress, chosen: readonly str
       { earlier: finished, clear: () => directory.clear() },
     ),
   );
-  for (const line of summaryLines({ ...soaked.run, left: soaked.left, seed })) console.log(line);
-  return soaked;
-}
-
-function conclude({ verdict }: SuiteRun): void {
-  console.log(lastLine(verdict));
+  const { verdict } = run;
+  for (const line of [...summaryLines({ verdict, left, seed }), lastLine(verdict)]) console.log(line);
   process.exitCode = isGreen(verdict) ? 0 : 1;
+  return run;
 }
 
 /** The commit and, where the tree differs from it, a digest of the difference. */

@@ -1,6 +1,6 @@
 /** Finding the files that the tools read, and where in them something stands. */
 import { globSync, realpathSync } from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = dirname(import.meta.dirname);
@@ -14,6 +14,22 @@ export function filesIn(root: string, ...patterns: readonly string[]): string[] 
 
 export function isTestFile(path: string): boolean {
   return /\.(?:test|contract)\.tsx?$/.test(path);
+}
+
+/** The test files whose path contains one of the filters; all of them if there is no filter. */
+export function testFiles(filters: readonly string[] = [], endings = "test.ts"): string[] {
+  const files = filesIn(ROOT, `{src,test,tools}/**/*.${endings}`);
+  return filters.length === 0 ? files : files.filter((path) => filters.some((it) => matches(path, it)));
+}
+
+/** The filters that no test file matches: each is a mistake. */
+export function unmatched(filters: readonly string[]): string[] {
+  const files = testFiles();
+  return filters.filter((it) => !files.some((path) => matches(path, it)));
+}
+
+function matches(path: string, filter: string): boolean {
+  return join(ROOT, path).includes(filter.replace(/^\.\//, ""));
 }
 
 export function lineAt(source: string, offset: number): number {

@@ -7,6 +7,7 @@ import { randomInt } from "node:crypto";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runChecks } from "./check.ts";
+import { readOptions, refuseUnmatched, wholeNumber } from "./options.ts";
 import { isMain, ROOT } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
@@ -24,12 +25,13 @@ const USAGE = `npm test -- [filter …] [--slowest N] [--report FILE]
 type Options = { readonly filters: readonly string[]; readonly slowest: number; readonly report: string };
 
 async function main(argv: string[]): Promise<void> {
-  const options = readOptions(argv);
+  const options = readOptions(argv, USAGE, () => read(argv));
   if (options === undefined) return;
   const { filters, slowest, report } = options;
   const [checks] = await Promise.all([filters.length > 0 ? [] : runChecks(), installPackages(filters)]);
   const seed = process.env["SIDESTICK_SEED"] ?? String(randomInt(2 ** 31));
-  console.log(`seed ${seed} (to repeat: SIDESTICK_SEED=${seed} npm test)`);
+  const words = ["npm test", ...(filters.length > 0 ? ["--", ...filters] : [])].join(" ");
+  console.log(`seed ${seed} (to repeat: SIDESTICK_SEED=${seed} ${words})`);
   const settings = { ...(await measuredPatience()), SIDESTICK_SEED: seed };
   const { run, left } = await inRunDirectory((directory) =>
     runSuite({ root: ROOT, filters, env: { ...directory.env, ...settings } }, { clear: () => directory.clear() }),
@@ -46,23 +48,18 @@ async function main(argv: string[]): Promise<void> {
   process.exitCode = isGreen(verdict) ? 0 : 1;
 }
 
-function readOptions(args: string[]): Options | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { slowest: { type: "string" }, report: { type: "string" }, help: { type: "boolean" } },
-    });
-    const slowest = Number(values.slowest ?? 0);
-    if (!Number.isInteger(slowest) || slowest < 0) throw new Error(`--slowest ${values.slowest} is not a number`);
-    const report = resolve(values.report ?? join(ROOT, "node_modules", ".cache", "test-report.json"));
-    if (values.help !== true) return { filters: positionals, slowest, report };
-    console.log(USAGE);
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
-    process.exitCode = 1;
-  }
-  return undefined;
+function read(args: string[]): Options {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { slowest: { type: "string" }, report: { type: "string" } },
+  });
+  refuseUnmatched(positionals);
+  return {
+    filters: positionals,
+    slowest: values.slowest === undefined ? 0 : wholeNumber("--slowest", values.slowest, 1),
+    report: resolve(values.report ?? join(ROOT, "node_modules", ".cache", "test-report.json")),
+  };
 }
 
 function withChecks(verdict: Verdict, checks: readonly { readonly name: string; readonly ok: boolean }[]): Verdict {

@@ -8,7 +8,7 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { filesIn, isMain, isTestFile, ROOT } from "../source-files.ts";
+import { isMain, ROOT, testFiles } from "../source-files.ts";
 import { isMissing, needsInSource, packageOf, PROGRAM_NAMES } from "./needs.ts";
 
 type Ran = { readonly ok: boolean; readonly output: string };
@@ -67,9 +67,9 @@ export function listedPackages(): string[] {
 }
 
 function missingFor(filters: readonly string[]): string[] {
-  const files = filesIn(ROOT, "{src,test,tools}/**/*.ts").filter(isTestFile);
-  const chosen = files.filter((path) => filters.some((it) => join(ROOT, path).includes(it)));
-  const names = chosen.flatMap((path) => needsInSource(path, readFileSync(join(ROOT, path), "utf8")));
+  const names = testFiles(filters, "{test,contract}.ts").flatMap((path) =>
+    needsInSource(path, readFileSync(join(ROOT, path), "utf8")),
+  );
   return [...new Set(names.filter(isMissing).map(packageOf))];
 }
 

@@ -67,5 +67,14 @@ function testReport(file: string, test: TestCase): TestReport {
 function textOf({ name, message, stack }: Failure): string {
   const [, ...frames] = (stack ?? "").split("\n    at ");
   const place = frames.find((it) => !it.includes("node_modules"));
-  return `${name === undefined ? "" : `${name}: `}${message}${place === undefined ? "" : ` (${place.trim()})`}`;
+  return `${name === undefined ? "" : `${name}: `}${message}${place === undefined ? "" : ` (${shortPlace(place)})`}`;
+}
+
+/** `src/a.test.ts:3:5`, as an editor opens it. */
+function shortPlace(frame: string): string {
+  return frame
+    .trim()
+    .replace("file://", "")
+    .replace(`${process.cwd()}/`, "")
+    .replace(/\?vitest=\d+/, "");
 }

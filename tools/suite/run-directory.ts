@@ -143,6 +143,7 @@ export async function inRunDirectory<T>(
 }
 
 function exitInterrupted(): void {
+  console.log("\ninterrupted");
   process.exit(130);
 }
 

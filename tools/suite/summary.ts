@@ -11,12 +11,17 @@ export function summaryLines({ verdict, left, seed }: Outcome): string[] {
   const flakyHead = `flaky (${flaky.length}): failed in one of two runs with seed ${seed}, passed in the other`;
   return [
     ...leftoverLines(left),
-    ...(flaky.length === 0 ? [] : ["", flakyHead, ...flaky.flatMap(failureLines)]),
+    ...(flaky.length === 0 ? [] : ["", flakyHead, ...flaky.flatMap(failureLines), advice(flaky)]),
     ...(flaky.length > MOST_FLAKY ? [`More than ${MOST_FLAKY} flaky tests fail the run.`] : []),
     ...(failures.length === 0 ? [] : ["", `failed (${failures.length}):`, ...failures.flatMap(failureLines)]),
     "",
     ...skippedLines(skipped),
   ];
+}
+
+function advice(flaky: readonly Failure[]): string {
+  const files = [...new Set(flaky.map(({ file }) => file))];
+  return `Each is a defect until it is explained. To bring it back: npm run test:repeat -- ${files.join(" ")}`;
 }
 
 function failureLines({ file, title, error }: Failure): string[] {

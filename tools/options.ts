@@ -1,0 +1,34 @@
+/** How every script of `tools/` reads its words: what it can't use is told with its usage, and nothing runs. */
+import { unmatched } from "./source-files.ts";
+
+/** Undefined if there is nothing to do: the usage was asked for, or an option can't be used. */
+export function readOptions<T>(args: readonly string[], usage: string, read: () => T): T | undefined {
+  if (args.includes("--help")) {
+    console.log(usage);
+    return undefined;
+  }
+  try {
+    return read();
+  } catch (error) {
+    console.error(`${messageOf(error)}\n\n${usage}`);
+    process.exitCode = 1;
+    return undefined;
+  }
+}
+
+/** A number that an option needs, from `least` on. */
+export function wholeNumber(option: string, text: string, least: number): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < least) throw new Error(`${option} ${text}: give a number from ${least} on`);
+  return number;
+}
+
+export function refuseUnmatched(filters: readonly string[]): void {
+  const mistakes = unmatched(filters);
+  if (mistakes.length > 0) throw new Error(`No test file matches ${mistakes.join(", ")}`);
+}
+
+/** Node adds advice for authors of command lines to what is wrong. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? (error.message.split(". ")[0] ?? "") : String(error);
+}
