@@ -21,7 +21,8 @@ test("[HSE-27] a soak that was interrupted keeps its results, failures and unhan
   const done = [report("a.test.ts", "passed"), report("b.test.ts", "failed")];
   const unloadable = { ...report("c.test.ts", "passed"), isLoaded: false, tests: [] };
   const lines = [...done, unloadable].map((file) => `${JSON.stringify({ file, unhandled: [`in ${file.file}`] })}\n`);
-  appendFileSync(path, `${lines.join("")}{"file":"d.test`);
+  // The first soak was cut off while it wrote a line, and so was the one that resumed it.
+  appendFileSync(path, `${lines[0]}{"file":"d.test${lines[1]}${lines[1]}${lines[2]}{"file":"d.test`);
 
   expect(readProgress(path, "abc")).toEqual({
     head: HEAD,

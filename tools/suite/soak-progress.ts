@@ -1,5 +1,5 @@
 /** What a soak has done so far, in a file that outlives it, and the page with its result. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import type { ProgressLine, RunReport } from "./report.ts";
 import type { SuiteRun } from "./run.ts";
@@ -28,11 +28,14 @@ export function readProgress(path: string, commit: string): Progress | string {
 }
 
 function linesOf(path: string): unknown[] {
+  if (!existsSync(path)) return [];
+  return readFileSync(path, "utf8").split("\n").flatMap(parsed);
+}
+
+/** Nothing for a line that was cut off, also when the next soak wrote on behind it. */
+function parsed(line: string): unknown[] {
   try {
-    return readFileSync(path, "utf8")
-      .split("\n")
-      .slice(0, -1)
-      .map((line): unknown => JSON.parse(line));
+    return [JSON.parse(line)];
   } catch {
     return [];
   }
