@@ -19,6 +19,13 @@ test("[HSE-22] the deadline is never shorter than on a quick machine, nor withou
   expect([undefined, "2.5", "0.1", "1000", "much"].map(patienceFor)).toEqual([1, 2.5, 1, 4, 1]);
 });
 
+test("[HSE-22] a deadline is a whole number of milliseconds, however slow the machine is", () => {
+  const factors = Array.from({ length: 40 }, (_, tenths) => patienceFor(String(tenths / 10)));
+
+  expect(factors.filter((it) => !Number.isInteger(2_000 * it))).toEqual([]);
+  expect(patienceFor("2.2")).toBe(2.5);
+});
+
 test("[HSE-24] failures are counted by test, the most frequent first, each with its first error", () => {
   const run = (error: string, unhandled: readonly string[] = []): RunReport => {
     const test = { title: "waits", state: "failed", ms: 1, error } as const;
