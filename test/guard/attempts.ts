@@ -125,7 +125,7 @@ const MOUNTS: readonly Attempt[] = [
   },
   {
     name: "uncover by a bind mount in a user namespace",
-    script: `unshare -Urm sh -c 'mkdir -p /tmp/ssv-b.$$ && mount --bind / /tmp/ssv-b.$$ && test -e "/tmp/ssv-b.$$$DATA/events.db"'`,
+    script: `mkdir ~/bound; unshare -Urm sh -c 'mount --bind / ~/bound && test -e ~/"bound$DATA/events.db"'`,
   },
   {
     name: "uncover by a bind mount",

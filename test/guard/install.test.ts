@@ -170,10 +170,10 @@ test("[GRD-25] the unit takes nothing that terminals, guards, sudo or the operat
 
 /** A machine of its own: changes of /etc, /var, /usr/local and /run are lost with it. */
 const MACHINE = `set -e
-top=$(mktemp -d); mount -t tmpfs none "$top"
+mount -t tmpfs none "$TOP"
 for it in etc var usr/local; do
-  mkdir -p "$top/$it/upper" "$top/$it/work"
-  mount -t overlay none -o "lowerdir=/$it,upperdir=$top/$it/upper,workdir=$top/$it/work" "/$it"
+  mkdir -p "$TOP/$it/upper" "$TOP/$it/work"
+  mount -t overlay none -o "lowerdir=/$it,upperdir=$TOP/$it/upper,workdir=$TOP/$it/work" "/$it"
 done
 mount -t tmpfs none /run
 install() { "$NODE" "$CLI" install --system --port "$PORT"; }
@@ -189,10 +189,11 @@ wait $hub`;
 
 test.runIf(canHaveAccounts && whoElseCanChange(ROOT) === undefined)(
   "[GRD-25, GRD-26] as root it makes the account, whose hub then runs and says what it is (needs root, and an open checkout of root's)",
-  () => {
+  async () => {
+    const facts = { NODE: process.execPath, CLI, PORT: "4181", TOP: await temporaryDirectory() };
     const { stdout, stderr } = spawnSync("/usr/bin/unshare", ["--mount", "/bin/sh", "-c", MACHINE], {
       encoding: "utf8",
-      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root", NODE: process.execPath, CLI, PORT: "4181" },
+      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: "/root", ...facts },
     });
 
     expect(stderr).toBe("");
@@ -203,5 +204,4 @@ test.runIf(canHaveAccounts && whoElseCanChange(ROOT) === undefined)(
     expect(then).toContain("A hub under its own user (sidestick)\nsidestick_operator_\n");
     expect(then).toMatch(/left {3}the data in \/var\/lib\/sidestick, and the account sidestick [^\n]*\ngone\n$/);
   },
-  120_000,
 );

@@ -14,7 +14,7 @@ const PROGRAMS = [
   },
   {
     name: "npm install",
-    command: `mkdir -p p/dep q && echo '{"name":"dep","version":"1.0.0"}' > p/dep/package.json && cd q && echo '{}' > package.json && npm install --offline --no-audit --no-fund ../p/dep >/dev/null && node -p 'require("./package.json").dependencies.dep'; cd ..`,
+    command: `mkdir -p p/dep q && echo '{"name":"dep","version":"1.0.0"}' > p/dep/package.json && cd q && echo '{}' > package.json && NODE_DISABLE_COMPILE_CACHE=1 npm install --offline --no-audit --no-fund ../p/dep >/dev/null && node -p 'require("./package.json").dependencies.dep'; cd ..`,
     output: "file:../p/dep",
   },
   {

@@ -46,7 +46,7 @@ test.skipIf(!IS_ROOT)(
 
 test("[PRG-20] npm init asks line by line", async () => {
   const talk = await Talk.open(hub);
-  await talk.start("npm_config_update_notifier=false npm init");
+  await talk.start("NODE_DISABLE_COMPILE_CACHE=1 npm_config_update_notifier=false npm init");
 
   await talk.says("package name: ");
   await talk.asked("line_editor", /^n/);
