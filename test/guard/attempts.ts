@@ -125,7 +125,7 @@ const MOUNTS: readonly Attempt[] = [
   },
   {
     name: "uncover by a bind mount in a user namespace",
-    script: `mkdir ~/bound; unshare -Urm sh -c 'mount --bind / ~/bound && test -e ~/"bound$DATA/events.db"'`,
+    script: `mkdir ~/bound; unshare -Urm sh -c '{ mount --bind / ~/bound || mount --rbind / ~/bound; } && test -e ~/"bound$DATA/events.db"'`,
   },
   {
     name: "uncover by a bind mount",
