@@ -58,6 +58,14 @@ test.each([
   ]);
 });
 
+test("[HSE-9] a rule about speed may name the benchmark that judges it instead", () => {
+  const spec = "- **AB-1** One takes 5 ms: `npm run bench -- one`.\n- **AB-2** Two too: `npm run bench -- two`.\n";
+
+  expect(offencesOf({ "docs/spec/things.md": spec, "bench/one.ts": "" })).toEqual([
+    "docs/spec/things.md:2 AB-2 is cited by no test, and there is no bench/two.ts",
+  ]);
+});
+
 test("[HSE-9] a title that cites an unknown rule is found", () => {
   const offences = offencesOf({ "src/a.test.ts": `${BOTH}\ndescribe("[AB-1, AB-7] things", () => {});` });
 

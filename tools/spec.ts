@@ -1,11 +1,11 @@
 /**
- * Keeps rules and tests together: every rule of docs/spec is cited by a test, every test cites a rule, and every
- * requirement of the seeds is traced. Rules HSE-8..HSE-12 in docs/spec/house.md.
+ * Keeps rules and tests together: every rule of docs/spec is cited by a test, or names the benchmark that judges it;
+ * every test cites a rule, and every requirement of the seeds is traced. Rules HSE-8..HSE-12 in docs/spec/house.md.
  *
  *   node tools/spec.ts    prints what does not fit
  */
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { filesIn, isMain, report, ROOT } from "./source-files.ts";
 import { readTestTitles } from "./test-titles.ts";
 import type { TestTitle } from "./test-titles.ts";
@@ -15,13 +15,20 @@ const RULE_LINE = new RegExp(`^- \\*\\*(${ID})\\*\\*`);
 const LOOKS_LIKE_RULE = /^\s*[-*]\s*\*\*[A-Za-z]+-\d+\S*\*\*/;
 const CITATION = new RegExp(`^\\[(${ID}(?:, ${ID})*)\\] [^\\s[]`);
 const REASON = /\((?:needs|only|skipped)\b.+\)/;
+const BENCHMARK = /`npm run bench -- ([\w-]+)`/;
 const TRACE_PART = new RegExp(`^(?:${ID}(?:, ${ID})*|planned: (?<area>\\S+)|n/a — \\S.*)$`);
 const TRACE = "docs/spec/trace.md";
 const AREAS = new Set(
   "foundation terminals control guard approvals prompts remote web desktops browser files".split(" "),
 );
 
-type Rules = ReadonlyMap<string, string>;
+type Rule = {
+  /** `file:line` */
+  readonly at: string;
+  /** The benchmark that the rule names. */
+  readonly benchmark: string | undefined;
+};
+type Rules = ReadonlyMap<string, Rule>;
 
 /** Everything that does not fit, as `file:line what`. */
 export function specOffences(root: string): string[] {
@@ -35,20 +42,26 @@ export function specOffences(root: string): string[] {
       if (title.skipped !== "always") for (const id of ids) cited.add(id);
     }
   }
-  for (const [id, at] of rules) if (!cited.has(id)) offences.push(`${at} ${id} is cited by no test`);
+  const benchmarks = new Set(filesIn(root, "bench/*.ts").map((path) => basename(path, ".ts")));
+  for (const [id, { at, benchmark }] of rules) {
+    if (cited.has(id) || (benchmark !== undefined && benchmarks.has(benchmark))) continue;
+    offences.push(
+      `${at} ${id} is cited by no test${benchmark === undefined ? "" : `, and there is no bench/${benchmark}.ts`}`,
+    );
+  }
   return [...offences, ...traceOffences(root, rules)];
 }
 
 function readRules(root: string): { rules: Rules; offences: string[] } {
-  const rules = new Map<string, string>();
+  const rules = new Map<string, Rule>();
   const offences: string[] = [];
   for (const path of filesIn(root, "docs/spec/*.md")) {
     for (const [index, line] of linesOf(root, path).entries()) {
       const at = `${path}:${index + 1}`;
       const id = RULE_LINE.exec(line)?.[1];
       const first = id === undefined ? undefined : rules.get(id);
-      if (first !== undefined) offences.push(`${at} ${id} is already defined at ${first}`);
-      else if (id !== undefined) rules.set(id, at);
+      if (first !== undefined) offences.push(`${at} ${id} is already defined at ${first.at}`);
+      else if (id !== undefined) rules.set(id, { at, benchmark: BENCHMARK.exec(line)?.[1] });
       else if (LOOKS_LIKE_RULE.test(line)) offences.push(`${at} is not a rule: write - **ABC-12** at the line's start`);
     }
   }

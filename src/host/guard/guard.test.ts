@@ -284,18 +284,3 @@ test("[GRD-11] what can't be made for a home is told", async () => {
 
   expect(completeHome(home, "/bin/bash")).toContain(join(home, ".config/autostart"));
 });
-
-test.runIf(process.env["SIDESTICK_SOAK"] === "1")(
-  "[GRD-20] a guard adds few milliseconds to a start (only in a soak: a timing)",
-  async () => {
-    const took = async (network: boolean): Promise<number> => {
-      const begin = performance.now();
-      await inside(":", { network });
-      return performance.now() - begin;
-    };
-    const times: number[] = [];
-    for (let round = 0; round < 30; round += 1) times.push(await took(true));
-
-    expect(times.toSorted((a, b) => a - b)[15]).toBeLessThan(60);
-  },
-);

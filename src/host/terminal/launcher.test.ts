@@ -68,41 +68,6 @@ test.each(ORPHANS)("[STP-1] what $how leaves behind is the shell's child", async
   await eventually(() => expect(readStat(pids[0]!)?.parent).toBe(live.terminal.shell.pid));
 });
 
-test.runIf(process.env["SIDESTICK_SOAK"] === "1")(
-  "[STP-3] starting a shell by a launcher takes milliseconds (only in a soak: a timing)",
-  async () => {
-    const directory = await temporaryDirectory();
-    const started = async (launcher: "perl" | "none"): Promise<number> => {
-      const before = performance.now();
-      const shell = await ShellProcess.start(
-        {
-          shell: "/bin/dash",
-          cwd: "/",
-          env: { PATH: "/bin" },
-          size: { cols: 80, rows: 24 },
-          directory,
-          onNonce: () => {},
-          launcher,
-        },
-        { data: () => undefined, exit: () => undefined },
-      );
-      while (!shell.atPrompt) await new Promise((resolve) => setImmediate(resolve));
-      const took = performance.now() - before;
-      shell.tree.signal("SIGKILL");
-      await shell.exited;
-      return took;
-    };
-    const times = { none: [] as number[], perl: [] as number[] };
-    for (let round = 0; round < 15; round += 1) {
-      times.none.push(await started("none"));
-      times.perl.push(await started("perl"));
-    }
-
-    const median = (of: readonly number[]) => of.toSorted((a, b) => a - b)[7]!;
-    expect(median(times.perl) - median(times.none)).toBeLessThan(250);
-  },
-);
-
 test("[STP-4] the clock of hand-overs is the one by which the kernel notes when a process began", async () => {
   const live = await LiveTerminal.open();
   const before = bootTimeMs();

@@ -1,16 +1,13 @@
-import { performance } from "node:perf_hooks";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
-import { DEADLINE_MS } from "../../../../test/support/deadline.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { Probe, type ProbeTarget } from "./probe.ts";
-import { closeProbe, inShell, look, lookUntil, type ProgramOnPty } from "./program-on-pty.contract.ts";
+import { closeProbe, inShell, look, lookUntil } from "./program-on-pty.contract.ts";
 import { STUCK, THROWS } from "./stuck.contract.ts";
+import { soakCount } from "../../../../test/support/soak.ts";
 
 afterAll(closeProbe);
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const QUIET_MS = 30;
 const LOOK_MS = 2_000;
 
 async function probeWith(file: string): Promise<Probe> {
@@ -88,33 +85,8 @@ test("[PRB-19] many looks at once are all answered, each for its own terminal", 
   expect(looks.map((it) => it.waiting)).toEqual(looks.map((_, index) => index % 2 === 0));
 });
 
-/** As a session does: looks when the output has been quiet for a while, and again until the answer is there. */
-async function detected(program: ProgramOnPty): Promise<number> {
-  await vi.waitUntil(
-    async () => {
-      const quietMs = performance.now() - program.lastOutputAt;
-      return program.output.includes("? ") && quietMs >= QUIET_MS && (await look(program)).waiting;
-    },
-    { timeout: DEADLINE_MS, interval: 5 },
-  );
-  return performance.now() - program.lastOutputAt;
-}
-
-test.runIf(SOAK)("[PRB-21] a question is told within 100 ms of its last byte (only in a soak: a timing)", async () => {
-  const commands = ["read -p 'name? '", "read -s -p 'secret? '", "/usr/bin/python3 -c 'input(\"name? \")'"];
-  const delays: number[] = [];
-  for (let count = 0; count < 300; count += 1) {
-    const program = inShell(commands[count % commands.length]!);
-    delays.push(await detected(program));
-    await program.end();
-  }
-
-  const p95 = delays.toSorted((a, b) => a - b)[Math.floor(delays.length * 0.95)]!;
-  expect(p95).toBeLessThanOrEqual(100);
-});
-
 test("[PRB-22] programs at work are never reported as waiting", async () => {
-  const rounds = SOAK ? 10 : 1;
+  const rounds = soakCount(10);
   const work = [
     "NODE_DISABLE_COMPILE_CACHE=1 npm --version",
     "echo 'int main(void) { return 0; }' | gcc -O2 -x c - -o /dev/null",
