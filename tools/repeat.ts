@@ -90,9 +90,9 @@ async function main(args: string[]): Promise<void> {
 
 function roundLine(report: RunReport): string {
   const tests = report.files.flatMap((it) => it.tests);
-  const failed = [...tallyFailures([report]).keys()];
+  const failed = [...tallyFailures([report])];
   const counts = `${tests.filter(({ state }) => state === "passed").length} passed, ${failed.length} failed`;
-  return [counts, ...failed].join("\n    ");
+  return [counts, ...failed.flatMap(([name, { error }]) => [name, `  ${error}`])].join("\n    ");
 }
 
 function printTally(reports: readonly RunReport[]): void {
