@@ -3,9 +3,9 @@ import process from "node:process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { EchoFilter } from "./echo-filter.ts";
+import { soakCount } from "../../test/support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const FUZZ = { numRuns: SOAK ? 20_000 : 2_000, seed: Number(process.env["SIDESTICK_SEED"] ?? 7) };
+const FUZZ = { numRuns: soakCount(20_000), seed: Number(process.env["SIDESTICK_SEED"] ?? 7) };
 
 function filtered(chunks: readonly string[], typed = " . x/1", shown = "make\r\nall"): string {
   const filter = new EchoFilter();

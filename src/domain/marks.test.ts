@@ -3,14 +3,14 @@ import process from "node:process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Mark, MarkFilter } from "./marks.ts";
+import { soakCount } from "../../test/support/soak.ts";
 
 const NONCE = "0123456789abcdef0123456789abcdef";
 const tools = {
   indexOf: (bytes: Uint8Array, needle: Uint8Array | number, from: number): number =>
     Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).indexOf(needle, from),
 };
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const FUZZ = { numRuns: SOAK ? 20_000 : 2_000, seed: Number(process.env["SIDESTICK_SEED"] ?? 7) };
+const FUZZ = { numRuns: soakCount(20_000), seed: Number(process.env["SIDESTICK_SEED"] ?? 7) };
 
 function mark(body: string, nonce = NONCE): string {
   return `\u001B]7717;${nonce};${body}\u0007`;

@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
-import { env } from "node:process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SEED } from "../../test/crash/seeded.ts";
 import { colourQueries, ModeScanner, NO_MODES } from "./modes.ts";
+import { soakCount } from "../../test/support/soak.ts";
 
 const tools = {
   indexOf: (bytes: Uint8Array, needle: Uint8Array | number, from: number): number =>
@@ -149,7 +149,7 @@ describe("any chunking gives the same answer", () => {
           partial: whole.partial,
         });
       }),
-      { seed: SEED, numRuns: env["SIDESTICK_SOAK"] === "1" ? 10_000 : 1_000 },
+      { seed: SEED, numRuns: soakCount(10_000) },
     );
   });
 });

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
-import process from "node:process";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SEED } from "../../test/crash/seeded.ts";
 import { TextView } from "./text-view.ts";
+import { soakCount } from "../../test/support/soak.ts";
 
-const RUNS = process.env["SIDESTICK_SOAK"] === "1" ? 5_000 : 500;
+const RUNS = soakCount(5_000);
 
 /** Pieces of output of which any order is possible output. */
 const piece = fc.oneof(

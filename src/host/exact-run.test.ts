@@ -16,8 +16,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../../test/support/eventually.ts";
 import { temporaryDirectory } from "../../test/support/temporary.ts";
 import { type ApprovedFile, type ExactCommand, runExactly } from "./exact-run.ts";
+import { soakCount } from "../../test/support/soak.ts";
 
-const TRIES = process.env["SIDESTICK_SOAK"] === "1" ? 1_000 : 100;
+const TRIES = soakCount(1_000);
 
 function approved(path: string): ApprovedFile {
   return { path, digest: createHash("sha256").update(readFileSync(path)).digest("hex") };

@@ -6,9 +6,10 @@ import { MemoryTape } from "../../test/support/memory-tape.ts";
 import { TextView } from "../domain/text-view.ts";
 import { Patterns } from "../lib/patterns.ts";
 import { type Condition, type TapeItem, type WaitAnswer, WaitDesk } from "./wait-desk.ts";
+import { soakCount } from "../../test/support/soak.ts";
 
 const TIMEOUT_MS = 300_000;
-const RUNS = process.env["SIDESTICK_SOAK"] === "1" ? 3_000 : 300;
+const RUNS = soakCount(3_000);
 
 const patterns = new Patterns({ deadlineMs: 20_000 });
 afterAll(() => patterns.close());

@@ -4,11 +4,12 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { type ByteStore, CursorExpired } from "../hub/ports.ts";
 import { ANN, BOB } from "../../test/store/test-log.ts";
 import { temporaryDirectory } from "../../test/support/temporary.ts";
+import { soakCount } from "../../test/support/soak.ts";
 
 /** Opens the store that lies in `directory`, with segments of about `segmentBytes`. */
 export type OpenBytes = (directory: string, options: { now: () => number; segmentBytes: number }) => Promise<ByteStore>;
 
-const RUNS = process.env["SIDESTICK_SOAK"] === "1" ? 300 : 40;
+const RUNS = soakCount(300);
 const SEED = Number(process.env["SIDESTICK_SEED"] ?? Date.now() % 2 ** 31);
 
 export function byteStoreContract(open: OpenBytes): void {

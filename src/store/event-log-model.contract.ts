@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type EventType, type NewEvent, retentionOf } from "../domain/event.ts";
 import { ANN, BOB, type OpenLog, TestLog } from "../../test/store/test-log.ts";
+import { soakCount } from "../../test/support/soak.ts";
 
-const RUNS = process.env["SIDESTICK_SOAK"] === "1" ? 200 : 6;
+const RUNS = soakCount(200);
 const SEED = Number(process.env["SIDESTICK_SEED"] ?? Date.now() % 2 ** 31);
 
 type Step =

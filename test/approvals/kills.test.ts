@@ -12,9 +12,10 @@ import { spawnTestHub } from "../support/hub.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { clientOf, endHostAfterTest } from "../support/terminal-hub.ts";
 import { POLICY } from "./judged-hub.ts";
+import { soakCount } from "../support/soak.ts";
 
 /** A start of the hub is what takes long: several decisions are on their way at each of its deaths. */
-const DEATHS = process.env["SIDESTICK_SOAK"] === "1" ? 200 : 5;
+const DEATHS = soakCount(200);
 const DECISIONS = 4;
 /** From the decision's way in to the block's end, on a machine that has nothing else to do. */
 const WITHIN_MS = 40;

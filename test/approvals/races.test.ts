@@ -7,8 +7,9 @@ import { SEED, seeded } from "../crash/seeded.ts";
 import { operatorClient } from "../support/hub.ts";
 import { clientOf } from "../support/terminal-hub.ts";
 import { JudgedHub } from "./judged-hub.ts";
+import { soakCount } from "../support/soak.ts";
 
-const RACES = process.env["SIDESTICK_SOAK"] === "1" ? 500 : 50;
+const RACES = soakCount(500);
 
 let hub: JudgedHub;
 beforeAll(async () => {

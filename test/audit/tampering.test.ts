@@ -15,8 +15,7 @@ import {
 } from "./audited-hub.ts";
 import { SEED, seeded } from "../crash/seeded.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
+import { IS_SOAK } from "../support/soak.ts";
 
 let audited: Audited;
 let decisions: number[];
@@ -30,7 +29,7 @@ afterAll(() => rm(audited.dataDir, { recursive: true }));
 
 /** Of so many: the first, the last and one between them, another one each time; all in a soak. */
 const someOf = (count: number): readonly number[] =>
-  SOAK ? [...Array(count).keys()] : [0, 1 + seeded(SEED)(count - 2), count - 1];
+  IS_SOAK ? [...Array(count).keys()] : [0, 1 + seeded(SEED)(count - 2), count - 1];
 
 type OfRecord<T> = (sequence: number, index: number) => T;
 

@@ -7,8 +7,9 @@ import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { ANN, type ChattingHub, openChattingHub, THREAD } from "./chatting-hub.ts";
 import { PACE } from "./pace.ts";
+import { IS_SOAK } from "../support/soak.ts";
 
-const LIVES = process.env["SIDESTICK_SOAK"] === "1" ? 12 : 3;
+const LIVES = IS_SOAK ? 12 : 3;
 
 test("[CHN-29] killed again and again: every plan is told once, in order, and decided; no output is lost or repeated", async () => {
   const dataDir = await temporaryDirectory();

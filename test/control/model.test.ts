@@ -4,11 +4,11 @@ import { eventually } from "../support/eventually.ts";
 import type { TestViewer } from "../support/viewer.ts";
 import type { ActorName } from "./world.ts";
 import { World } from "./world.ts";
+import { soakCount } from "../support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
 const SEED = Number(process.env["SIDESTICK_SEED"] ?? Date.now() % 2 ** 31);
 const COMMANDS = 100;
-const RUNS = SOAK ? 200 : 20;
+const RUNS = soakCount(200);
 
 type Person = "ann" | "ben";
 type Agent = "bot" | "cat";

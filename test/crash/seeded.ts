@@ -1,8 +1,10 @@
+import { soakCount } from "../support/soak.ts";
+
 /** Numbers that look random and are the same for the same seed. */
 export const SEED = Number(process.env["SIDESTICK_SEED"] ?? Date.now() % 2 ** 31);
 
-/** A few by default, other ones each time; many in a soak. */
-export const KILLS = process.env["SIDESTICK_SOAK"] === "1" ? 250 : 8;
+/** Other ones each time. */
+export const KILLS = soakCount(250);
 
 export type Random = (below: number) => number;
 

@@ -10,10 +10,9 @@ import { CLI } from "../support/run-cli.ts";
 import { TypedShell } from "./typed-shell.ts";
 import { type Account, Victim } from "./victim.ts";
 import { canHaveAccounts } from "../support/account.ts";
+import { IS_SOAK } from "../support/soak.ts";
 
 const QUIET = ["--disable-warning=ExperimentalWarning", CLI];
-
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
 
 type Ended = {
   readonly code: number | null;
@@ -24,7 +23,7 @@ type Ended = {
 
 function guarding(account: Account): void {
   let victim: Victim;
-  const isWhole = account.uid === 0 || SOAK;
+  const isWhole = account.uid === 0 || IS_SOAK;
 
   beforeAll(async () => {
     victim = await Victim.open(account);

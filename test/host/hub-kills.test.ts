@@ -9,11 +9,11 @@ import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { dial, kill, newSession, SIZE, spawnHost } from "./host-process.ts";
 import { wholeRecords } from "./taken-records.ts";
+import { soakCount } from "../support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const KILLS = SOAK ? 200 : 6;
+const KILLS = soakCount(200);
 /** So many that every life has some. */
-const BYTES = (SOAK ? 512 : 16) * 1024 * 1024;
+const BYTES = soakCount(512) * 1024 * 1024;
 
 const random = seeded(SEED);
 

@@ -7,8 +7,9 @@ import { type Random, SEED, seeded } from "../crash/seeded.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { dial, newSession, SIZE, socketOf, spawnHost, Taken, typed } from "./host-process.ts";
+import { soakCount } from "../support/soak.ts";
 
-const ROUNDS = process.env["SIDESTICK_SOAK"] === "1" ? 2_000 : 200;
+const ROUNDS = soakCount(2_000);
 
 class RawHub {
   readonly socket: Socket;

@@ -7,6 +7,7 @@ import { OPERATIONS, operation, operationNames } from "../../src/protocol/operat
 import { openTestHub, startTestHub, type TestHub } from "../support/hub.ts";
 import { ask, verdict } from "../support/http.ts";
 import { rawExchange } from "../support/raw.ts";
+import { soakCount } from "../support/soak.ts";
 
 /** For all that leave others alone. */
 let hub: TestHub;
@@ -233,7 +234,7 @@ test("[HTP-12] mutated requests are never answered with a fault of ours", async 
         expect([500, 502]).not.toContain(answer.status);
       },
     ),
-    { numRuns: process.env.SIDESTICK_SOAK === undefined ? 300 : 20_000, seed },
+    { numRuns: soakCount(20_000), seed },
   );
   expect(await readFile(join(hub.dataDir, "hub.log"), "utf8")).not.toContain('"level":"error"');
 });

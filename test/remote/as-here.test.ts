@@ -1,6 +1,7 @@
 /** Suites of terminals, control, approvals and commands once more, on a host that has joined: one of them each time, all in a soak. */
 import { describe } from "vitest";
 import { SEED } from "../crash/seeded.ts";
+import { IS_SOAK } from "../support/soak.ts";
 
 process.env["SIDESTICK_TEST_HOST"] = "elsewhere";
 
@@ -12,7 +13,7 @@ const SUITES = [
   "control/grants",
   "approvals/actions",
 ];
-const CHOSEN = process.env["SIDESTICK_SOAK"] === "1" ? SUITES : [SUITES[SEED % SUITES.length]];
+const CHOSEN = IS_SOAK ? SUITES : [SUITES[SEED % SUITES.length]];
 
 for (const suite of CHOSEN) {
   describe(`[RML-9] ${suite} on a host elsewhere (seed ${SEED})`, async () => {

@@ -9,6 +9,7 @@ import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { FAR, FarStage } from "../support/far-stage.ts";
 import { seen } from "../support/remote-host.ts";
+import { IS_SOAK } from "../support/soak.ts";
 
 const ASKS = `
 extends: none
@@ -40,7 +41,7 @@ async function project(): Promise<{ readonly project_id: string }> {
 
 /** Time enough to begin in. */
 const LIFE_SECONDS = Math.ceil(2 * patience());
-const CUT_STEP = process.env["SIDESTICK_SOAK"] === "1" ? 1 : 3;
+const CUT_STEP = IS_SOAK ? 1 : 3;
 const LINES = Array.from({ length: 60 }, (_, index) => `line-${index + 1}\n`).join("");
 const TELLING = "for i in $(seq 60); do echo line-$i; sleep 0.005; done";
 

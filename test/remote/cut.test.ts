@@ -10,10 +10,10 @@ import { codeOf } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
 import { FAR, FarStage } from "../support/far-stage.ts";
 import { seen } from "../support/remote-host.ts";
+import { soakCount } from "../support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const CUTS = SOAK ? 100 : 4;
-const MEGABYTES = SOAK ? 64 : 1;
+const CUTS = soakCount(100);
+const MEGABYTES = soakCount(64);
 
 let stage: FarStage;
 beforeAll(async () => {

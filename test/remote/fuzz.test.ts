@@ -11,9 +11,9 @@ import { type Random, SEED, seeded } from "../crash/seeded.ts";
 import { newSession, silent, SIZE } from "../host/host-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
+import { soakCount } from "../support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const MESSAGES = SOAK ? 100_000 : 1_000;
+const MESSAGES = soakCount(100_000);
 const GROWTH_MAX = 300 * 1024 * 1024;
 
 const OF_HOSTS = [

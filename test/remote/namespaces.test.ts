@@ -16,10 +16,10 @@ import { letAgentsBe } from "../support/policy.ts";
 import { joinHost, type RemoteHostProcess } from "../support/remote-host.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { makeCertificates } from "../support/tls-way.ts";
+import { soakCount } from "../support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const PULLS = SOAK ? 100 : 4;
-const LINES = SOAK ? 200_000 : 2_000;
+const PULLS = soakCount(100);
+const LINES = soakCount(200_000);
 
 /** A hub says something every two seconds. */
 const HOST_SETTINGS = { SIDESTICK_TEST_REDACTION: "off", SIDESTICK_TEST_DEAD_AFTER_MS: "4000" };

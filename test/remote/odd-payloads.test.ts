@@ -6,9 +6,9 @@ import { eventually } from "../support/eventually.ts";
 import { operatorClient, startTestHub } from "../support/hub.ts";
 import { enrolLight, LightHost } from "../support/light-host.ts";
 import { seen } from "../support/remote-host.ts";
+import { soakCount } from "../support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const EVENTS = SOAK ? 20_000 : 1_000;
+const EVENTS = soakCount(20_000);
 
 const TYPES = [
   "prompt log_line agent_block_begin agent_block_delta agent_block_end quiet redacted keyframe input",

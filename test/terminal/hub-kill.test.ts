@@ -12,12 +12,12 @@ import { eventually } from "../support/eventually.ts";
 import { type HubProcess, spawnHub, tokenOf } from "../support/hub.ts";
 import { keptPort } from "../support/kept-port.ts";
 import { endHost } from "../support/terminal-hub.ts";
+import { IS_SOAK, soakCount } from "../support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const KILLS = SOAK ? 40 : 2;
-const MEGABYTES = SOAK ? 256 : 8;
+const KILLS = soakCount(40);
+const MEGABYTES = soakCount(256);
 
-const LINES = SOAK ? 400_000 : 100_000;
+const LINES = IS_SOAK ? 400_000 : 100_000;
 
 /** A hub that comes back on the same port whenever it is killed. */
 class MortalHub {
@@ -154,7 +154,7 @@ test(`[TRM-19] random bytes arrive at a WebSocket client as the program wrote th
 test("[TRM-19] terminal text with redaction on is what the redactor makes of it", async () => {
   const { dataDir, hub, client } = await redacting();
   const file = join(dataDir, "text");
-  const text = terminalText(SOAK ? 32 : 1);
+  const text = terminalText(IS_SOAK ? 32 : 1);
   await writeFile(file, text);
   const expected = createHash("sha256").update(redacted(text)).digest("hex");
   const conversation_id = "text";

@@ -4,6 +4,7 @@ import { Talk } from "../fixtures/programs/talk.ts";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { DEADLINE_MS } from "../support/deadline.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
+import { soakCount } from "../support/soak.ts";
 
 let hub: TerminalHub;
 beforeAll(async () => {
@@ -54,7 +55,7 @@ test("[PRG-13] a typed line keeps its characters", async () => {
   expect(await talk.ended()).toBe(0);
 });
 
-const MEGABYTES = process.env["SIDESTICK_SOAK"] === "1" ? 50 : 5;
+const MEGABYTES = soakCount(50);
 
 test("[PRG-14] the end of many megabytes is found where it is, and the terminal is usable after it", async () => {
   const talk = await Talk.open(hub);

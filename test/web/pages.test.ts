@@ -3,6 +3,7 @@ import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { passTimeUntil, seesInTerminal, WebStage } from "./stage.ts";
+import { IS_SOAK } from "../support/soak.ts";
 
 let stage: WebStage;
 
@@ -24,7 +25,6 @@ const tooWide = (page: Page, selector: string): Promise<number[]> =>
   page.locator(selector).evaluateAll((found) => found.map((it) => it.scrollWidth - it.clientWidth));
 
 const PLACES = ["#/", "#/inbox", "#/hosts", "#/channels", "#/policy", "#/tokens", "#/doctor"];
-const isSoak = process.env["SIDESTICK_SOAK"] === "1";
 
 /** Each place is looked through in one of them, in a soak in both. */
 const LOOKS = [
@@ -42,7 +42,7 @@ test.each(LOOKS)(
       await page.goto(`${stage.hub.url}/${hash}`);
       await page.locator("main h1").first().waitFor();
       await page.getByText("Asking the hub …").waitFor({ state: "detached" });
-      if (isSoak || at % 2 === of) expect(await seriousIn(page), hash).toEqual([]);
+      if (IS_SOAK || at % 2 === of) expect(await seriousIn(page), hash).toEqual([]);
       expect(await tooWide(page, "html, main"), hash).toEqual([0, 0]);
     }
   },

@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { eventually } from "../support/eventually.ts";
 import { cuttableLink, passTimeUntil, seesInTerminal, shownIn, WebStage } from "./stage.ts";
+import { soakCount } from "../support/soak.ts";
 
 let stage: WebStage;
 
@@ -29,7 +30,7 @@ test("[WEB-70, WEB-71, WEB-74, WEB-75] scrubbing shows each screen as it was, an
   const sessionId = await stage.driven(conversation_id);
   await run("echo first; printf '\\033[31mred\\033[m\\n'");
   const looks = [await look(conversation_id)];
-  await run(`seq ${process.env["SIDESTICK_SOAK"] === "1" ? 200_000 : 20_000}`);
+  await run(`seq ${soakCount(200_000)}`);
   looks.push(await look(conversation_id));
   await run("printf '\\033[2J\\033[5;10Hhere'");
   looks.push(await look(conversation_id));

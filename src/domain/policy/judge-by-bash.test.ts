@@ -8,9 +8,9 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { DEADLINE_MS } from "../../../test/support/deadline.ts";
 import { judgeText } from "../../../test/support/judging.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const RUNS = { numRuns: SOAK ? 3_000 : 150, seed: Number(process.env["SIDESTICK_SEED"] ?? 7) };
+const RUNS = { numRuns: soakCount(3_000), seed: Number(process.env["SIDESTICK_SEED"] ?? 7) };
 
 const place = mkdtempSync(join(tmpdir(), "ssp-"));
 const [programs, empty] = [join(place, "bin"), join(place, "empty")];

@@ -5,9 +5,9 @@ import { AT, BY_DEFAULT, judgeText } from "../../../test/support/judging.ts";
 import { workedMs } from "../../../test/support/worked.ts";
 import { judge } from "./judge.ts";
 import { isStricter } from "./rules.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const FUZZ = { numRuns: SOAK ? 20_000 : 1_000, seed: Number(process.env["SIDESTICK_SEED"] ?? 7) };
+const FUZZ = { numRuns: soakCount(20_000), seed: Number(process.env["SIDESTICK_SEED"] ?? 7) };
 
 const COMMANDS = [
   "ls",

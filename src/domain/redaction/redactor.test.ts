@@ -1,12 +1,12 @@
 import { Buffer } from "node:buffer";
-import process from "node:process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SEED, seeded } from "../../../test/crash/seeded.ts";
 import { redactText } from "./redact-text.ts";
 import { Redactor } from "./redactor.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
-const RANDOM_SPLITS = process.env["SIDESTICK_SOAK"] === "1" ? 2000 : 200;
+const RANDOM_SPLITS = soakCount(2_000);
 const SHOWN_AT_MOST = 5;
 
 const ALNUM36 = "abcdefghijklmnopqrstuvwxyz0123456789";

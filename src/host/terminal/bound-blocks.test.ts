@@ -4,6 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import { BoundTerminal, type Wanted } from "../../../test/support/bound-terminal.ts";
 import { BOT, closeServices } from "../../../test/support/terminal.ts";
+import { IS_SOAK } from "../../../test/support/soak.ts";
 
 afterAll(closeServices);
 
@@ -73,11 +74,10 @@ const MUTATIONS: readonly Mutation[] = [
   { name: "a file that is gone", done: (it) => rmSync(it.path("d/y.sh")), changed: ["script:d/y.sh"] },
 ];
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
 /** How a shell tells of itself doesn't depend on the guard around it, and what is done to files not on the shell. */
-const GUARDED = SOAK ? SHELLS : (["bash"] as const);
+const GUARDED = IS_SOAK ? SHELLS : (["bash"] as const);
 const LEVELS = [
-  ...SHELLS.map((shell) => ({ shell, level: "open", inFiles: SOAK || shell === "bash" }) as const),
+  ...SHELLS.map((shell) => ({ shell, level: "open", inFiles: IS_SOAK || shell === "bash" }) as const),
   ...GUARDED.map((shell) => ({ shell, level: "guard", inFiles: true }) as const),
 ];
 const BY_FILES = new Set(["a program's content", "a script's content"]);

@@ -6,8 +6,9 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { temporaryDirectory } from "../../../test/support/temporary.ts";
 import { PtyWriter } from "./pty-writer.ts";
 import { Pty } from "./pty.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
-const MEGABYTES = process.env["SIDESTICK_SOAK"] === "1" ? 10 : 1;
+const MEGABYTES = soakCount(10);
 const SIZE = MEGABYTES * 1024 * 1024;
 
 async function reader(script: string): Promise<{ readonly writer: PtyWriter; readonly pty: Pty }> {

@@ -3,6 +3,7 @@ import { onTestFinished, expect, test } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import type { PtyExit } from "./pty.ts";
 import { Pty } from "./pty.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
 type Ran = {
   readonly pty: Pty;
@@ -104,7 +105,7 @@ test("[PTY-4] a child that keeps the terminal open does not keep the end from co
 test("[PTY-5] no descriptor and no zombie stays", async () => {
   await run("true").exited;
   const before = readdirSync("/proc/self/fd").length;
-  const count = process.env["SIDESTICK_SOAK"] === "1" ? 2_000 : 60;
+  const count = soakCount(2_000);
 
   const pids = await endAll(count);
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryDirectory } from "../../../test/support/temporary.ts";
 import { putAway, removeDirectory } from "./shared-files.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
 /** Exchanges folders for links, by a descriptor, as a session does that got one of another. */
 const EXCHANGE = `
@@ -17,7 +18,7 @@ while True:
     for it in range(40): libc.syscall(number, top, b"folder%d" % it, top, b"link%d" % it, 2)
 `;
 
-const ROUNDS = process.env["SIDESTICK_SOAK"] === "1" ? 40 : 4;
+const ROUNDS = soakCount(40);
 
 test("[GRD-33] a folder that becomes a link while it is removed leads to nothing else (needs python3)", async () => {
   const outside = await temporaryDirectory();

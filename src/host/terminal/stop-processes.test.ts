@@ -14,10 +14,10 @@ import { closeServices, isAlive, LiveTerminal } from "../../../test/support/live
 import { bootTimeMs } from "./boot-clock.ts";
 import { terminate } from "./ending.ts";
 import { allProcesses, statsOf } from "./probe/processes.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
 afterAll(closeServices);
 
-const SOAK = process.env["SIDESTICK_SOAK"] === "1";
 const SHELLS = ["/bin/bash", "/usr/bin/zsh", "/usr/bin/fish", "/bin/dash"];
 
 test.each(ESCAPES)("[STP-7] what runs $how dies", async ({ command, count }) => {
@@ -98,7 +98,7 @@ test.runIf(process.getuid!() === 0)(
 );
 
 /** Few by default: the machine is shared. */
-const CHAINS = SOAK ? 40 : 6;
+const CHAINS = soakCount(40);
 
 /** Forks without end, each process starting the next and ending. Stops by itself when its file is gone. */
 const FORK_LOOP = `sh -c 'f() { [ -e on ] && { (f &); sleep 0.05; }; }; for i in $(seq ${CHAINS}); do (setsid sh -c ":"; f) & done' &`;
@@ -325,7 +325,7 @@ test("[STP-18] the kills are sent before the call returns", async () => {
 test(`[STP-5, STP-7] any mix of what an agent leaves dies, in any shell (seed ${SEED}) (needs zsh and fish)`, async () => {
   const random = seeded(SEED);
   const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
-  for (let round = 0; round < (SOAK ? 200 : 4); round += 1) {
+  for (let round = 0; round < soakCount(200); round += 1) {
     const live = await LiveTerminal.open(pick(SHELLS));
     const left = Array.from({ length: random(4) }, () => pick(ESCAPES));
     for (const { command } of left) await live.command(command);

@@ -4,11 +4,12 @@ import { once } from "node:events";
 import { afterAll, expect, onTestFinished, test } from "vitest";
 import { BoundTerminal, type Prepared } from "../../../test/support/bound-terminal.ts";
 import { closeServices } from "../../../test/support/terminal.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
 afterAll(closeServices);
 
 /** Of each. */
-const TRIES = process.env["SIDESTICK_SOAK"] === "1" ? 250 : 8;
+const TRIES = soakCount(250);
 
 /** Each turn puts another in its place, and after a moment the first again. */
 const SWAPS = {

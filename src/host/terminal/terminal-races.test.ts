@@ -1,6 +1,7 @@
 /** What must hold when two things are asked of a terminal at once, or of several terminals of one host. */
 import { afterAll, expect, test } from "vitest";
 import { ANN, closeServices, OpenedTerminal } from "../../../test/support/terminal.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
 afterAll(closeServices);
 
@@ -62,7 +63,7 @@ test("[PTY-25] without marks a block begins when it is typed, not when it ends",
   expect((await terminal.finished(begun)).end).toMatchObject({ integration: "kernel" });
 });
 
-const ROUNDS = process.env["SIDESTICK_SOAK"] === "1" ? 50 : 6;
+const ROUNDS = soakCount(50);
 
 test.each([{ shell: "bash" }, { shell: "zsh" }, { shell: "fish" }])(
   "[PTY-22] $shell, interrupted as a command is typed, tells of the prompt before; the block is the command's (needs $shell)",

@@ -7,6 +7,7 @@ import * as live from "../../../test/support/live-terminal.ts";
 import { ANN, BOT, closeServices, OpenedTerminal } from "../../../test/support/terminal.ts";
 import { terminate } from "./ending.ts";
 import { PATIENCE } from "./patience.ts";
+import { soakCount } from "../../../test/support/soak.ts";
 
 const { isAlive, LiveTerminal } = live;
 const by = { kind: "person", id: ANN.id } as const;
@@ -62,7 +63,7 @@ test("[PTY-32] marks and the command's file never show", async () => {
   expect(terminal.bytes.toString()).toContain("echo shown");
 });
 
-const TYPED_TIMES = process.env["SIDESTICK_SOAK"] === "1" ? 300 : 30;
+const TYPED_TIMES = soakCount(300);
 
 test("[PTY-50] what is typed right after Ctrl+C at the prompt is typed whole, each time", async () => {
   const terminal = await OpenedTerminal.open({ patience: { heedMs: DEADLINE_MS } });

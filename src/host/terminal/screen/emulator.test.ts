@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SEED } from "../../../../test/crash/seeded.ts";
 import { Emulator } from "./emulator.ts";
+import { soakCount } from "../../../../test/support/soak.ts";
 
 const SIZE = { cols: 20, rows: 6 };
-const IS_SOAK = process.env["SIDESTICK_SOAK"] === "1";
-const RUNS = IS_SOAK ? 10_000 : 300;
+const RUNS = soakCount(10_000);
 const KEYFRAME = { scrollback: 200, maxBytes: 64 * 1024 };
 
 function emulator(keyframe?: string, size = SIZE): Emulator {
