@@ -1,12 +1,12 @@
 /** STOP_NOW when the machine is busy, again and again: nothing of the agent's runs on, and none of its calls hangs. */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { isDead, statsOf } from "../../src/host/terminal/probe/processes.ts";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { SEED, type Random, seeded } from "../crash/seeded.ts";
 import { codeOf, ControlHub, type Driven } from "../support/control-hub.ts";
 import { eventually } from "../support/eventually.ts";
+import { livingChildrenOf } from "../support/living-children.ts";
 import { IS_SOAK, soakCount } from "../support/soak.ts";
 
 const STOPS = soakCount(300);
@@ -49,12 +49,6 @@ function openCalls({ conversation_id }: Driven): Promise<string>[] {
   const heavy = { conversation_id, match: "(([a-z ]{1,50}){1,20}[0-9]){1,20}ZZ", match_type: "regex" } as const;
   const expecting = house.agent.pty.expect_send({ ...never, data: "touch evil\r" }).then(({ reason }) => reason);
   return [...waits, codeOf(house.agent.pty.wait_for({ ...heavy, timeout_ms: WAIT_BUDGET_MS })), expecting];
-}
-
-/** Without the dead: interrupted at the wrong moment, bash sits at its prompt and doesn't take note of some of them. */
-function livingChildrenOf(pid: number): string[] {
-  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
-  return statsOf(pids.map(Number)).flatMap((it) => (isDead(it) ? [] : [`${it.pid} ${it.program} ${it.state}`]));
 }
 
 async function stopOnce(driven: Driven, random: Random, round: number): Promise<void> {
