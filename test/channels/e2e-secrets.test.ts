@@ -37,7 +37,7 @@ async function holding(secret: string): Promise<readonly string[]> {
 test("[CHN-2, PMT-133, PMT-111] by the link: the button opens a page, the secret goes in once, and is in no sink", async () => {
   const secret = canary();
   const it = await talkingTo(stage, GETPASS, ann.id);
-  const card = await it.topic.message("Passphrase of the key:");
+  const card = await it.topic.card("Type it");
   const [button] = card.buttons.flat();
   const link = (button?.url ?? "").replace(PUBLIC_URL, stage.url);
 

@@ -150,7 +150,7 @@ describe.each([
     expect(await codeOf(agent.pty.exec_block({ conversation_id, command: "true" }))).toBe("stopped");
     const receipts = await eventually(async () => {
       const found = await person.event.list({ sessionId, types: ["receipt"] });
-      expect(found).toHaveLength(1);
+      expect(found, JSON.stringify(found)).toHaveLength(1);
       return found;
     });
     expect(receipts[0]?.payload).toMatchObject({ killed_count: 1, survivors: [] });
