@@ -66,6 +66,16 @@ test("[HSE-21] errors outside of tests, dead workers and files that can't be loa
   expect(errors).toMatch(/[Ww]orker/);
 });
 
+test("[HSE-21] a file that loads only in part is not forgiven", async () => {
+  const { verdict } = await suiteOf({
+    "part.test.ts": `import { describe } from "vitest";
+test("well", () => {});
+describe("a group", () => { if (isFirst("part")) throw new Error("no such group"); test("broken", () => expect(1).toBe(2)); });`,
+  });
+
+  expect(verdict.failures).toMatchObject([{ file: "part.test.ts", error: expect.stringContaining("no such group") }]);
+});
+
 test("[HSE-21] what happens outside of tests in the second run is not forgiven either", async () => {
   const failOnce = (name: string, then: string): string =>
     `test("${name}", async () => { if (isFirst("${name}")) throw new Error("once"); ${then} });`;

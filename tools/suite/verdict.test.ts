@@ -69,6 +69,36 @@ test("[HSE-21] a row that failed and didn't run again is not forgiven", () => {
   expect(judge(first, again)).toMatchObject({ passed: 0, flaky: [], failures: [{ title: "row" }] });
 });
 
+test("[HSE-21] a test that is there only in the second run is judged by that run", () => {
+  const first = runOf(fileOf({ one: "failed" }));
+  const again = runOf(fileOf({ one: "passed", broken: "failed", well: "passed" }));
+
+  expect(judge(first, again)).toMatchObject({
+    passed: 2,
+    flaky: [{ title: "one" }],
+    failures: [{ file: "a.test.ts", title: "broken", error: "broken broke" }],
+  });
+});
+
+test("[HSE-21] a file that can't be loaded the second time is not forgiven", () => {
+  const first = runOf(fileOf({ one: "passed" }, { errors: ["afterAll broke"] }));
+  const again = runOf(fileOf({ one: "passed" }, { isLoaded: false, errors: ["no such thing"] }));
+
+  expect(judge(first, again).failures).toContainEqual({
+    file: "a.test.ts",
+    title: "the file itself",
+    error: "no such thing",
+  });
+});
+
+test("[HSE-21] rows of one title count one by one towards the flaky ones that are allowed", () => {
+  const rows = (state: TestReport["state"]) =>
+    runOf({ ...fileOf({}), tests: Array.from({ length: 6 }, () => ({ title: "row", state, ms: 1 })) });
+  const verdict = judge(rows("failed"), rows("passed"));
+
+  expect([verdict.flaky.length, isGreen(verdict), lastLine(verdict)]).toEqual([6, false, "6 passed, 1 failed"]);
+});
+
 test("[HSE-20] a hook that failed once is flaky, and its tests are what they were alone", () => {
   const first = runOf(fileOf({ well: "skipped", broken: "skipped" }, { errors: ["beforeAll broke"] }));
   const again = runOf(fileOf({ well: "passed", broken: "failed" }));

@@ -46,17 +46,18 @@ export function isGreen({ failures, flaky }: Verdict): boolean {
 }
 
 function judgeFile(first: FileReport, second: FileReport | undefined): Verdict {
-  const { file, isLoaded, errors } = first;
-  if (!isLoaded) {
-    const error = errors.join("\n") || "it has no test";
-    return { passed: 0, skipped: [], flaky: [], failures: [{ file, title: "the file can't be loaded", error }] };
+  const { file, errors } = first;
+  if (!first.isLoaded) return { passed: 0, skipped: [], flaky: [], failures: [unloadable(first)] };
+  if (second?.isLoaded === false) {
+    const { failures, ...verdict } = judgeFile(first, undefined);
+    return { ...verdict, failures: [unloadable(second), ...failures] };
   }
   const judged = judgeTests(first, second);
   const having = (outcome: Outcome) => judged.filter((it) => it.outcome === outcome);
   const hooks = outcomeOf(stateOfHooks(first), second && stateOfHooks(second));
   const failuresOf = (outcome: Outcome): Failure[] => [
     ...(hooks === outcome ? [{ file, title: "a hook of the file", error: firstError(errors, second?.errors) }] : []),
-    ...having(outcome).map(({ title, error }) => ({ file, title, error })),
+    ...having(outcome).flatMap(({ title, failed }) => failed.map(({ error = "" }) => ({ file, title, error }))),
   ];
   return {
     passed: [...having("passed"), ...having("flaky")].reduce((sum, { tests }) => sum + tests.length, 0),
@@ -66,19 +67,29 @@ function judgeFile(first: FileReport, second: FileReport | undefined): Verdict {
   };
 }
 
-/** Rows of a table may have the same title: they are judged together. */
+function unloadable({ file, errors }: FileReport): Failure {
+  return { file, title: "the file itself", error: errors.join("\n") || "it has no test" };
+}
+
+/** Rows of a table may have the same title: they are judged together, and those that failed are counted. */
 function judgeTests(first: FileReport, second: FileReport | undefined) {
-  return [...Map.groupBy(first.tests, ({ title }) => title)].map(([title, tests]) => {
-    const others = second?.tests.filter((it) => it.title === title) ?? [];
-    // A row that failed and didn't run again is not forgiven.
-    const isComplete = others.length >= tests.length;
-    return {
-      title,
-      tests,
-      outcome: outcomeOf(stateOf(tests), isComplete ? stateOf(others) : undefined),
-      error: firstError(errorsOf(tests), errorsOf(others)),
-    };
-  });
+  const others = Map.groupBy(second?.tests ?? [], ({ title }) => title);
+  const firsts = Map.groupBy(first.tests, ({ title }) => title);
+  return [...new Set([...firsts.keys(), ...others.keys()])].map((title) =>
+    judgeRows(title, firsts.get(title) ?? [], others.get(title) ?? []),
+  );
+}
+
+function judgeRows(title: string, first: readonly TestReport[], second: readonly TestReport[]) {
+  // A row that failed in one run and wasn't there in the other is not forgiven.
+  const isSame = first.length === second.length;
+  const outcome = isSame ? outcomeOf(stateOf(first), stateOf(second)) : outcomeOf(stateOf([...first, ...second]));
+  return {
+    title,
+    outcome,
+    tests: first.length > 0 ? first : second,
+    failed: failedOf(first) ?? failedOf(second) ?? [],
+  };
 }
 
 type State = TestReport["state"];
@@ -93,8 +104,10 @@ function stateOfHooks({ errors }: FileReport): State {
   return errors.length > 0 ? "failed" : "passed";
 }
 
-function errorsOf(tests: readonly TestReport[]): string[] {
-  return tests.flatMap(({ error }) => (error === undefined ? [] : [error]));
+/** Undefined if none failed. */
+function failedOf(tests: readonly TestReport[]): readonly TestReport[] | undefined {
+  const failed = tests.filter(({ state }) => state === "failed");
+  return failed.length === 0 ? undefined : failed;
 }
 
 function firstError(first: readonly string[], second: readonly string[] = []): string {
@@ -102,7 +115,7 @@ function firstError(first: readonly string[], second: readonly string[] = []): s
 }
 
 /** A failed hook skips the tests behind it in the first run: then only the second run has a result for them. */
-function outcomeOf(first: State, second: State | undefined): Outcome {
+function outcomeOf(first: State, second?: State): Outcome {
   const states = new Set([first, second]);
   if (states.has("failed")) return states.has("passed") ? "flaky" : "failed";
   return states.has("passed") ? "passed" : "skipped";
