@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { parseArgs } from "node:util";
 import { readOptions, refuseUnmatched, wholeNumber } from "./options.ts";
-import { isMain, ROOT } from "./source-files.ts";
+import { chosenPaths, isMain, ROOT } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
 import type { RunReport } from "./suite/report.ts";
@@ -70,7 +70,6 @@ async function main(args: string[]): Promise<void> {
   const busy = Array.from({ length: load }, keepBusy);
   const stop = (): void => busy.forEach((it) => it.kill("SIGKILL"));
   process.on("exit", stop);
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
   const patience = await measuredPatience();
   const reports: RunReport[] = [];
   for (let round = 1; round <= times; round += 1) {
@@ -78,7 +77,7 @@ async function main(args: string[]): Promise<void> {
     const began = performance.now();
     const settings = { ...patience, SIDESTICK_SEED: seed };
     const { run: report } = await inRunDirectory(({ env }) =>
-      runVitest({ root: ROOT, filters, env: { ...env, ...settings }, output: "ignore" }),
+      runVitest({ root: ROOT, filters: chosenPaths(filters), env: { ...env, ...settings }, output: "ignore" }),
     );
     reports.push(report);
     const seconds = ((performance.now() - began) / 1000).toFixed(0);

@@ -2,18 +2,17 @@
  * The tests with their long versions, to their end, unattended. Each finished file is noted at once, so that a soak that
  * was cut off goes on behind it. The result of a whole soak is written to docs/soak.md. Rule HSE-27 in docs/spec/house.md.
  */
-import { spawnSync } from "node:child_process";
-import { createHash, randomInt } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { randomInt } from "node:crypto";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { readOptions, refuseUnmatched } from "./options.ts";
 import { isMain, ROOT, testFiles } from "./source-files.ts";
+import { commitOf } from "./suite/commit.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
 import { runSuite } from "./suite/run.ts";
 import { inRunDirectory } from "./suite/run-directory.ts";
-import { beginProgress, type Progress, readProgress, type SoakHead, soakPage } from "./suite/soak-progress.ts";
+import { beginProgress, endSoak, NO_GIT, type Progress, readProgress, type SoakHead } from "./suite/soak-progress.ts";
 import { lastLine, summaryLines } from "./suite/summary.ts";
 import { isGreen } from "./suite/verdict.ts";
 
@@ -31,19 +30,20 @@ async function main(args: string[]): Promise<void> {
   const options = readOptions(args, USAGE, () => read(args));
   if (options === undefined) return;
   const { filters, isResumed } = options;
-  const chosen = testFiles(filters);
   if (filters.length > 0) {
-    await soak({ head: newHead(), finished: { files: [], unhandled: [] } }, chosen);
+    await soak({ head: newHead(), finished: { files: [], unhandled: [] } }, filters);
     return;
   }
-  const progress = isResumed ? readProgress(PROGRESS, commit()) : beginProgress(PROGRESS, newHead());
+  const progress = isResumed ? readProgress(PROGRESS, commitOf(ROOT)) : beginProgress(PROGRESS, newHead());
   if (typeof progress === "string") {
     console.error(progress);
     process.exitCode = 1;
     return;
   }
-  const run = await soak(progress, chosen, PROGRESS);
-  writeFileSync(PAGE, soakPage(progress.head, run, new Date()));
+  const run = await soak(progress, filters, PROGRESS);
+  const commit = commitOf(ROOT) ?? NO_GIT;
+  console.log(endSoak({ page: PAGE, progress: PROGRESS }, { head: progress.head, run, commit, endedAt: new Date() }));
+  console.log(lastLine(run.verdict));
 }
 
 function read(args: string[]): { readonly filters: readonly string[]; readonly isResumed: boolean } {
@@ -59,17 +59,18 @@ function read(args: string[]): { readonly filters: readonly string[]; readonly i
 
 function newHead(): SoakHead {
   return {
-    commit: commit(),
+    commit: commitOf(ROOT) ?? NO_GIT,
     seed: process.env["SIDESTICK_SEED"] ?? String(randomInt(2 ** 31)),
     beganAt: new Date().toISOString(),
   };
 }
 
-async function soak({ head: { seed }, finished }: Progress, chosen: readonly string[], progress?: string) {
+async function soak({ head: { seed }, finished }: Progress, filters: readonly string[], progress?: string) {
+  const chosen = testFiles(filters);
   const done = new Set(finished.files.map(({ file }) => file));
   const files = chosen.filter((path) => !done.has(path)).map((path) => join(ROOT, path));
   console.log(`${files.length} files to run, ${done.size} already done; seed ${seed}`);
-  await installPackages(chosen);
+  await installPackages(filters);
   const settings = { ...(await measuredPatience()), SIDESTICK_SEED: seed, SIDESTICK_SOAK: "1" };
   const { run, left } = await inRunDirectory((directory) =>
     runSuite(
@@ -80,21 +81,13 @@ async function soak({ head: { seed }, finished }: Progress, chosen: readonly str
         env: { ...directory.env, ...settings },
         ...(progress !== undefined && { progress }),
       },
-      { earlier: finished, clear: () => directory.clear() },
+      { expected: chosen, earlier: finished, clear: () => directory.clear() },
     ),
   );
   const { verdict } = run;
   for (const line of [...summaryLines({ verdict, left, seed }), lastLine(verdict)]) console.log(line);
   process.exitCode = isGreen(verdict) ? 0 : 1;
   return run;
-}
-
-/** The commit and, where the tree differs from it, a digest of the difference. */
-function commit(): string {
-  const git = (...words: string[]): string => spawnSync("git", words, { cwd: ROOT, encoding: "utf8" }).stdout ?? "";
-  const changes = git("status", "--porcelain") + git("diff", "HEAD");
-  const digest = createHash("sha256").update(changes).digest("hex").slice(0, 10);
-  return `${git("rev-parse", "--short=10", "HEAD").trim()}${changes === "" ? "" : `, changed (${digest})`}`;
 }
 
 if (isMain(import.meta.url)) await main(process.argv.slice(2));

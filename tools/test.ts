@@ -1,5 +1,5 @@
 /**
- * What `npm test` runs: the checks, then every test, then each file that failed once more, alone. The last line is
+ * What `npm test` runs: the checks, every test, and then, once more and alone, each file that failed. The last line is
  * `N passed, N failed`; each step of the checks counts as one test. Rules HSE-15 and HSE-20 to HSE-26 in
  * docs/spec/house.md.
  */
@@ -8,7 +8,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { runChecks } from "./check.ts";
 import { readOptions, refuseUnmatched, wholeNumber } from "./options.ts";
-import { isMain, ROOT } from "./source-files.ts";
+import { chosenPaths, isMain, ROOT, testFiles } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
 import { runSuite, writeJson } from "./suite/run.ts";
@@ -34,7 +34,10 @@ async function main(argv: string[]): Promise<void> {
   console.log(`seed ${seed} (to repeat: SIDESTICK_SEED=${seed} ${words})`);
   const settings = { ...(await measuredPatience()), SIDESTICK_SEED: seed };
   const { run, left } = await inRunDirectory((directory) =>
-    runSuite({ root: ROOT, filters, env: { ...directory.env, ...settings } }, { clear: () => directory.clear() }),
+    runSuite(
+      { root: ROOT, filters: chosenPaths(filters), env: { ...directory.env, ...settings } },
+      { expected: testFiles(filters), clear: () => directory.clear() },
+    ),
   );
   const verdict = withChecks(run.verdict, checks);
   const lines = [

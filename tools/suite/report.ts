@@ -1,4 +1,4 @@
-/** What one run of vitest came to, as `reporter.ts` writes it and everything else of the suite reads it. */
+/** What one run of vitest came to: `reporter.ts` writes it line by line, and everything else of the suite reads it. */
 
 export type TestReport = {
   readonly title: string;
@@ -14,7 +14,7 @@ export type FileReport = {
   /** Relative to the root, with `/`. */
   readonly file: string;
   readonly ms: number;
-  /** Whether its tests could be collected. */
+  /** Whether its tests could be collected, and it ended. */
   readonly isLoaded: boolean;
   /** Of the file itself and of hooks around its tests. */
   readonly errors: readonly string[];
@@ -25,10 +25,15 @@ export type RunReport = {
   readonly files: readonly FileReport[];
   /** Errors that belong to no test, and workers that died. */
   readonly unhandled: readonly string[];
+  /** Why vitest didn't get to its end by itself: it was killed because it was stuck, or it broke down. */
+  readonly cutOff?: "timed out" | "broken";
 };
 
-/** One line of the progress of a run: a file that ended, and the unhandled errors since the line before. */
-export type ProgressLine = { readonly file: FileReport; readonly unhandled: readonly string[] };
+/** One line of the progress of a run. The unhandled errors are those since the line before. */
+export type ProgressLine =
+  | { readonly started: string }
+  | { readonly ended: FileReport; readonly unhandled: readonly string[] }
+  | { readonly over: true; readonly unhandled: readonly string[] };
 
 export function hasFailed({ errors, tests }: FileReport): boolean {
   return errors.length > 0 || tests.some(({ state }) => state === "failed");

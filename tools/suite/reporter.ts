@@ -1,16 +1,22 @@
 /**
- * Writes the report of a run to the file that `SIDESTICK_RUN_REPORT` names, and while it runs a line for each finished
- * file to that of `SIDESTICK_RUN_PROGRESS`. Vitest loads it by its path.
+ * Writes a line for each test file that begins or ends, and one when the run is over, to the file that
+ * `SIDESTICK_RUN_PROGRESS` names. Vitest loads it by its path.
  */
-import { appendFileSync, writeFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { relative } from "node:path";
 import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 import { isMissing, needsOf } from "./needs.ts";
-import type { FileReport, ProgressLine, RunReport, TestReport } from "./report.ts";
+import type { FileReport, ProgressLine, TestReport } from "./report.ts";
 
-type Failure = { readonly name?: string | undefined; readonly message: string; readonly stack?: string | undefined };
+type Failure = {
+  readonly name?: string | undefined;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly cause?: unknown;
+};
 
 export default class RunReporter implements Reporter {
+  readonly #ended = new Set<string>();
   #vitest: Vitest | undefined;
   #unhandled = 0;
 
@@ -18,27 +24,43 @@ export default class RunReporter implements Reporter {
     this.#vitest = vitest;
   }
 
-  onTestModuleEnd(module: TestModule): void {
-    const path = process.env["SIDESTICK_RUN_PROGRESS"];
-    if (path === undefined) return;
-    const errors = (this.#vitest?.state.getUnhandledErrors() ?? []) as Failure[];
-    const line: ProgressLine = { file: fileReport(module), unhandled: errors.slice(this.#unhandled).map(textOf) };
-    this.#unhandled = errors.length;
-    appendFileSync(path, `${JSON.stringify(line)}\n`);
+  onTestModuleQueued(module: TestModule): void {
+    write({ started: pathOf(module) });
   }
 
-  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly Failure[]): void {
-    const path = process.env["SIDESTICK_RUN_REPORT"];
-    if (path === undefined) throw new Error("SIDESTICK_RUN_REPORT names no file");
-    const report: RunReport = { files: modules.map(fileReport), unhandled: unhandled.map(textOf) };
-    writeFileSync(path, JSON.stringify(report));
+  onTestModuleEnd(module: TestModule): void {
+    this.#ended.add(module.id);
+    write({ ended: fileReport(module), unhandled: this.#newErrors() });
   }
+
+  /** A file whose worker died never ended. */
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    for (const module of modules) if (!this.#ended.has(module.id)) this.onTestModuleEnd(module);
+    write({ over: true, unhandled: this.#newErrors() });
+  }
+
+  #newErrors(): string[] {
+    const errors = (this.#vitest?.state.getUnhandledErrors() ?? []) as Failure[];
+    const from = this.#unhandled;
+    this.#unhandled = errors.length;
+    return errors.slice(from).map(textOf);
+  }
+}
+
+function write(line: ProgressLine): void {
+  const path = process.env["SIDESTICK_RUN_PROGRESS"];
+  if (path === undefined) throw new Error("SIDESTICK_RUN_PROGRESS names no file");
+  appendFileSync(path, `${JSON.stringify(line)}\n`);
+}
+
+function pathOf(module: TestModule): string {
+  return relative(module.project.config.root, module.moduleId).replaceAll("\\", "/");
 }
 
 function fileReport(module: TestModule): FileReport {
   const tests = [...module.children.allTests()];
   const suites = [...module.children.allSuites()];
-  const file = relative(module.project.config.root, module.moduleId).replaceAll("\\", "/");
+  const file = pathOf(module);
   const { prepareDuration, collectDuration, duration } = module.diagnostic();
   return {
     file,
@@ -50,24 +72,31 @@ function fileReport(module: TestModule): FileReport {
 }
 
 function testReport(file: string, test: TestCase): TestReport {
-  const { state, errors } = test.result();
-  const error = errors?.[0];
+  const { state, errors = [] } = test.result();
   // If every test of a file is skipped, vitest leaves them `pending`.
   const missing = state === "skipped" || state === "pending" ? needsOf(file, test.fullName).filter(isMissing) : [];
+  // One that never got its turn, because a worker died or a hook failed, proved nothing.
+  const isWaiting = state === "pending" && missing.length === 0;
+  const [error] = isWaiting ? ["it never got its turn"] : errors.map(textOf);
   return {
     title: test.fullName,
-    // One that never got its turn, because a worker died or a hook failed, proved nothing.
-    state: state !== "pending" ? state : missing.length > 0 ? "skipped" : "failed",
+    state: state !== "pending" ? state : isWaiting ? "failed" : "skipped",
     ms: test.diagnostic()?.duration ?? 0,
-    ...(error !== undefined && { error: textOf(error) }),
+    ...(error !== undefined && { error }),
     ...(missing.length > 0 && { missing }),
   };
 }
 
-function textOf({ name, message, stack }: Failure): string {
+function textOf({ name, message, stack, cause }: Failure): string {
   const [, ...frames] = (stack ?? "").split("\n    at ");
   const place = frames.find((it) => !it.includes("node_modules"));
-  return `${name === undefined ? "" : `${name}: `}${message}${place === undefined ? "" : ` (${shortPlace(place)})`}`;
+  return `${name === undefined ? "" : `${name}: `}${message}${causeOf(cause)}${place === undefined ? "" : ` (${shortPlace(place)})`}`;
+}
+
+/** That of a worker that died says which file it ran. */
+function causeOf(cause: unknown): string {
+  const { message } = (cause ?? {}) as { readonly message?: unknown };
+  return typeof message === "string" ? `: ${message}` : "";
 }
 
 /** `src/a.test.ts:3:5`, as an editor opens it. */

@@ -1,29 +1,24 @@
-import { mkdirSync, symlinkSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../source-files.ts";
-import { temporaryTree } from "../temporary-tree.ts";
 import { runSuite } from "./run.ts";
-import type { VitestRun } from "./vitest-run.ts";
 import { lastLine, skippedLines } from "./summary.ts";
 import { isGreen } from "./verdict.ts";
+import { KILL_VITEST, vitestProject } from "./vitest-project.ts";
+import type { VitestRun } from "./vitest-run.ts";
 
 const IMPORTS = `import { existsSync, writeFileSync } from "node:fs";\nimport { beforeAll, expect, test } from "vitest";\n`;
 /** True when it is called for the first time with that name in this tree. */
 const FIRST = `const isFirst = (name) => { const first = !existsSync(name); writeFileSync(name, ""); return first; };\n`;
 
-const RUNNER = join(import.meta.dirname, "runner.ts");
+type Settings = Partial<VitestRun> & { readonly expected?: readonly string[] };
 
-/** A project of its own, run by the real vitest. */
-async function suiteOf(files: Readonly<Record<string, string>>, settings: Partial<VitestRun> = {}) {
-  using tree = temporaryTree({
-    "vitest.config.ts": `export default { test: { pool: "forks", isolate: false, maxWorkers: 2, runner: ${JSON.stringify(RUNNER)} } };\n`,
-    "package.json": `{ "type": "module" }`,
-    ...Object.fromEntries(Object.entries(files).map(([name, source]) => [name, IMPORTS + FIRST + source])),
-  });
-  mkdirSync(join(tree.root, "node_modules"));
-  symlinkSync(join(ROOT, "node_modules", "vitest"), join(tree.root, "node_modules", "vitest"));
-  return await runSuite({ root: tree.root, filters: [], output: "ignore", ...settings });
+/** A project of its own, run by the real vitest. What isn't a test file stays as it is. */
+async function suiteOf(files: Readonly<Record<string, string>>, { expected = [], ...settings }: Settings = {}) {
+  const sources = Object.entries(files).map(([name, source]) => [
+    name,
+    name.endsWith(".test.ts") ? IMPORTS + FIRST + source : source,
+  ]);
+  using tree = vitestProject(Object.fromEntries(sources));
+  return await runSuite({ root: tree.root, filters: [], output: "ignore", ...settings }, { expected });
 }
 
 test("[HSE-20, HSE-21] real files: well, flaky, failing twice, and a hook that failed once", async () => {
@@ -101,15 +96,74 @@ test("[HSE-21] six flaky tests fail the run", async () => {
   expect([isGreen(verdict), lastLine(verdict), verdict.flaky.length]).toEqual([false, "6 passed, 1 failed", 6]);
 });
 
-test("[HSE-28] a test that never yields ends the run as a failure", async () => {
+test("[HSE-15] a file that doesn't run, though it should, is a failure", async () => {
   const { verdict } = await suiteOf(
-    { "stuck.test.ts": `test("stuck", () => { while (existsSync("package.json")); });` },
-    { hangMs: 3_000 },
+    { "well.test.ts": `test("well", () => {});` },
+    { expected: ["well.test.ts", "folder/left-out.test.ts"] },
   );
 
-  expect(verdict.failures.map(({ error }) => error)).toEqual([
-    "no test file ended for 0.05 minutes, and vitest left no report",
+  expect(verdict.failures).toEqual([
+    { file: "folder/left-out.test.ts", title: "the file itself", error: "it didn't run" },
   ]);
+  expect(lastLine(verdict)).toBe("1 passed, 1 failed");
+});
+
+test("[HSE-28] a test that never yields ends the run as a failure, which names its file and keeps the others", async () => {
+  const { verdict } = await suiteOf(
+    {
+      "stuck.test.ts": `test("stuck", () => { while (existsSync("package.json")); });`,
+      "well.test.ts": `test("well", () => {});`,
+    },
+    { hangMs: 5_000 },
+  );
+
+  expect(verdict.failures).toEqual([
+    { file: "stuck.test.ts", title: "the file itself", error: "it didn't end" },
+    {
+      file: "",
+      title: "an error outside of any test",
+      error: expect.stringMatching(/^no test file began or ended for [\d.]+ minutes$/),
+    },
+  ]);
+  expect(lastLine(verdict)).toBe("1 passed, 2 failed");
+});
+
+test("[HSE-15] a vitest that is killed keeps what had ended, and names the files that hadn't", async () => {
+  const { verdict } = await suiteOf({
+    "killed.test.ts": `${KILL_VITEST} test("kills", kill);`,
+    "well.test.ts": `test("well", () => {});`,
+  });
+
+  expect(verdict).toMatchObject({
+    passed: 1,
+    failures: [
+      { file: "killed.test.ts", error: "it didn't end" },
+      { file: "", error: "vitest ended with SIGKILL before all tests had run" },
+    ],
+  });
+});
+
+test("[HSE-15] a vitest that ends with a failure of its own, when every test had passed, fails the run", async () => {
+  const { verdict } = await suiteOf({
+    "vitest.config.ts": `export default { test: { globalSetup: "./setup.ts" } };`,
+    "setup.ts": `export default () => () => { process.exitCode = 3; };`,
+    "well.test.ts": `test("well", () => {});`,
+  });
+
+  expect(verdict).toMatchObject({ passed: 1, failures: [{ error: "vitest ended with 3 after its last test" }] });
+});
+
+test("[HSE-21] a worker that died is named with its file, and so are tests that never got their turn", async () => {
+  const { verdict } = await suiteOf({
+    "dead.test.ts": `test("dead", () => { process.kill(process.pid, "SIGKILL"); });\ntest("behind it", () => {});`,
+  });
+
+  expect(verdict.failures.map(({ title, error }) => `${title}: ${error}`)).toEqual(
+    expect.arrayContaining([
+      "behind it: it never got its turn",
+      expect.stringMatching(/outside of any test: .*Worker exited unexpectedly .*dead\.test\.ts/),
+    ]),
+  );
 });
 
 test("[HSE-28] a process that a test left behind with its output doesn't keep the run from ending", async () => {

@@ -1,12 +1,12 @@
-import { appendFileSync, mkdirSync, symlinkSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ROOT } from "../source-files.ts";
 import { temporaryTree } from "../temporary-tree.ts";
 import type { FileReport } from "./report.ts";
-import { runSuite } from "./run.ts";
-import { beginProgress, readProgress, soakPage } from "./soak-progress.ts";
+import { runSuite, type SuiteRun } from "./run.ts";
+import { beginProgress, endSoak, readProgress, soakPage } from "./soak-progress.ts";
 import { judge } from "./verdict.ts";
+import { KILL_VITEST, vitestProject } from "./vitest-project.ts";
 
 const HEAD = { commit: "abc", seed: "7", beganAt: "2026-11-18T08:00:00.000Z" };
 
@@ -20,9 +20,10 @@ test("[HSE-27] a soak that was interrupted keeps its results, failures and unhan
   beginProgress(path, HEAD);
   const done = [report("a.test.ts", "passed"), report("b.test.ts", "failed")];
   const unloadable = { ...report("c.test.ts", "passed"), isLoaded: false, tests: [] };
-  const lines = [...done, unloadable].map((file) => `${JSON.stringify({ file, unhandled: [`in ${file.file}`] })}\n`);
+  const lines = [...done, unloadable].map((ended) => `${JSON.stringify({ ended, unhandled: [`in ${ended.file}`] })}\n`);
+  const started = `{"started":"d.test.ts"}\n`;
   // The first soak was cut off while it wrote a line, and so was the one that resumed it.
-  appendFileSync(path, `${lines[0]}{"file":"d.test${lines[1]}${lines[1]}${lines[2]}{"file":"d.test`);
+  appendFileSync(path, `${lines[0]}${started}{"ended":"d.test${started}${lines[1]}${lines[2]}{"ended":"d.test`);
 
   expect(readProgress(path, "abc")).toEqual({
     head: HEAD,
@@ -31,13 +32,10 @@ test("[HSE-27] a soak that was interrupted keeps its results, failures and unhan
 });
 
 test("[HSE-27] a soak whose files are all done runs only the failed ones again", async () => {
-  using tree = temporaryTree({
-    "package.json": `{ "type": "module" }`,
+  using tree = vitestProject({
     "a.test.ts": `import { test } from "vitest"; test("it", () => { throw new Error("ran again"); });`,
     "b.test.ts": `import { test } from "vitest"; test("it", () => {});`,
   });
-  mkdirSync(join(tree.root, "node_modules"));
-  symlinkSync(join(ROOT, "node_modules", "vitest"), join(tree.root, "node_modules", "vitest"));
   const earlier = { files: [report("a.test.ts", "passed"), report("b.test.ts", "failed")], unhandled: [] };
 
   const { verdict } = await runSuite({ root: tree.root, filters: [], output: "ignore" }, { earlier });
@@ -45,18 +43,89 @@ test("[HSE-27] a soak whose files are all done runs only the failed ones again",
   expect(verdict).toMatchObject({ passed: 2, failures: [], flaky: [{ file: "b.test.ts", title: "it" }] });
 });
 
+test("[HSE-27] a soak that was killed goes on in the same file, and runs again what hadn't ended", async () => {
+  const imports = `import { test } from "vitest";`;
+  using tree = vitestProject({
+    "a.test.ts": `${imports} test("it", () => {});`,
+    "b.test.ts": `${imports} ${KILL_VITEST} test("it", () => process.env.IS_RESUMED === "1" ? undefined : kill());`,
+  });
+  const progress = join(tree.root, "soak.jsonl");
+  const run = { root: tree.root, filters: [], output: "ignore", progress } as const;
+  beginProgress(progress, HEAD);
+  await runSuite(run);
+
+  const resumed = readProgress(progress, HEAD.commit);
+  if (typeof resumed === "string") throw new Error(resumed);
+  expect(resumed.finished).toMatchObject({ files: [{ file: "a.test.ts" }], unhandled: [] });
+  const { first, verdict } = await runSuite(
+    { ...run, filters: [join(tree.root, "b.test.ts")], env: { IS_RESUMED: "1" } },
+    { earlier: resumed.finished, expected: ["a.test.ts", "b.test.ts"] },
+  );
+
+  expect([first.files.map(({ file }) => file), first.cutOff]).toEqual([["a.test.ts", "b.test.ts"], undefined]);
+  expect(verdict).toMatchObject({ passed: 2, failures: [] });
+});
+
+/** Of one file that passed. */
+function wholeRun(more: Partial<SuiteRun> = {}): SuiteRun {
+  const first = { files: [report("a.test.ts", "passed")], unhandled: [] };
+  return { first, verdict: judge(first), notRun: [], ...more };
+}
+
+test("[HSE-27] when its page is written, a soak can't be resumed any more", () => {
+  using tree = temporaryTree({});
+  const paths = { page: join(tree.root, "page.md"), progress: join(tree.root, "soak.jsonl") };
+  beginProgress(paths.progress, HEAD);
+
+  const said = endSoak(paths, { head: HEAD, run: wholeRun(), commit: HEAD.commit, endedAt: new Date(0) });
+
+  expect(said).toBe(`result: ${paths.page}`);
+  expect(readFileSync(paths.page, "utf8")).toContain("1 passed, 0 failed");
+  expect(readProgress(paths.progress, HEAD.commit)).toContain("There is no soak to resume.");
+});
+
 test.each([
-  { what: "nothing", soak: "", said: "There is no soak to resume." },
-  { what: "another commit's", soak: `{"commit":"old"}\n`, said: "That soak was of old, and this is abc." },
-])("[HSE-27] a soak doesn't go on with $what", ({ soak, said }) => {
+  {
+    what: "a file didn't run",
+    run: wholeRun({ notRun: ["b.test.ts"] }),
+    commit: "abc",
+    why: "files that didn't run: b",
+  },
+  {
+    what: "a file didn't end",
+    run: wholeRun({ first: { files: [], unhandled: [], cutOff: "timed out" } }),
+    commit: "abc",
+    why: "not every file ran to its end",
+  },
+  { what: "its files changed", run: wholeRun(), commit: "new", why: "it began with abc, and this is new" },
+])("[HSE-27] the page of a soak is not written when $what, and it says so", ({ run, commit, why }) => {
+  using tree = temporaryTree({});
+  const paths = { page: join(tree.root, "page.md"), progress: join(tree.root, "soak.jsonl") };
+  beginProgress(paths.progress, HEAD);
+
+  expect(endSoak(paths, { head: HEAD, run, commit, endedAt: new Date(0) })).toContain(`page.md stays as it is: ${why}`);
+  expect([existsSync(paths.page), existsSync(paths.progress)]).toEqual([false, true]);
+});
+
+test.each([
+  { what: "nothing", soak: "", commit: "abc", said: "There is no soak to resume." },
+  {
+    what: "another commit's",
+    soak: `{"commit":"old"}\n`,
+    commit: "abc",
+    said: "That soak was of old, and this is abc.",
+  },
+  { what: "that of no known commit", soak: `{"commit":"no git"}\n`, commit: undefined, said: "Git doesn't tell" },
+])("[HSE-27] a soak doesn't go on with $what", ({ soak, commit, said }) => {
   using tree = temporaryTree({ soak });
 
-  expect(readProgress(join(tree.root, "soak"), "abc")).toContain(said);
+  expect(readProgress(join(tree.root, "soak"), commit)).toContain(said);
 });
 
 test("[HSE-27] the page says when, of what, with which seed, how long and with what result", () => {
   const first = { files: [report("a.test.ts", "passed", 90_000), report("b.test.ts", "failed")], unhandled: [] };
-  const run = { first, verdict: judge(first, { files: [report("b.test.ts", "passed")], unhandled: [] }) };
+  const verdict = judge(first, { files: [report("b.test.ts", "passed")], unhandled: [] });
+  const run = { first, verdict, notRun: [] };
 
   const page = soakPage(HEAD, run, new Date("2026-11-18T09:30:00.000Z"));
   for (const line of [

@@ -1,12 +1,17 @@
 /** What a soak has done so far, in a file that outlives it, and the page with its result. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { linesOf, ranOf } from "./progress.ts";
 import type { ProgressLine, RunReport } from "./report.ts";
 import type { SuiteRun } from "./run.ts";
 import { lastLine } from "./summary.ts";
 
 export type SoakHead = { readonly commit: string; readonly seed: string; readonly beganAt: string };
 export type Progress = { readonly head: SoakHead; readonly finished: RunReport };
+
+const BEGIN = "Begin a new one: npm run test:soak";
+/** What the page says in place of a commit. */
+export const NO_GIT = "no git";
 
 export function beginProgress(path: string, head: SoakHead): Progress {
   mkdirSync(dirname(path), { recursive: true });
@@ -15,30 +20,38 @@ export function beginProgress(path: string, head: SoakHead): Progress {
 }
 
 /** The progress, or why the soak can't be resumed. A last line that was cut off is a file that didn't finish. */
-export function readProgress(path: string, commit: string): Progress | string {
+export function readProgress(path: string, commit: string | undefined): Progress | string {
   const lines = linesOf(path);
   const head = lines[0] as SoakHead | undefined;
-  if (head === undefined) return "There is no soak to resume. Begin one: npm run test:soak";
-  if (head.commit !== commit) {
-    return `That soak was of ${head.commit}, and this is ${commit}. Begin a new one: npm run test:soak`;
-  }
-  const done = lines.slice(1) as ProgressLine[];
-  const files = done.map(({ file }) => file).filter(({ isLoaded }) => isLoaded);
-  return { head, finished: { files, unhandled: done.flatMap(({ unhandled }) => unhandled) } };
+  if (head === undefined) return `There is no soak to resume. ${BEGIN}`;
+  if (commit === undefined) return `Git doesn't tell whether the files are still those of that soak. ${BEGIN}`;
+  if (head.commit !== commit) return `That soak was of ${head.commit}, and this is ${commit}. ${BEGIN}`;
+  const { files, unhandled } = ranOf(lines.slice(1) as ProgressLine[]);
+  return { head, finished: { files: files.filter(({ isLoaded }) => isLoaded), unhandled } };
 }
 
-function linesOf(path: string): unknown[] {
-  if (!existsSync(path)) return [];
-  return readFileSync(path, "utf8").split("\n").flatMap(parsed);
+type Paths = { readonly page: string; readonly progress: string };
+
+type Ended = {
+  readonly head: SoakHead;
+  readonly run: SuiteRun;
+  readonly commit: string;
+  readonly endedAt: Date;
+};
+
+/** Writes the page of a soak that is whole, after which there is nothing to resume; otherwise it says why not. */
+export function endSoak(paths: Paths, { head, run, commit, endedAt }: Ended): string {
+  const why =
+    notWhole(run) ?? (head.commit === commit ? undefined : `it began with ${head.commit}, and this is ${commit}`);
+  if (why !== undefined) return `${paths.page} stays as it is: ${why}`;
+  writeFileSync(paths.page, soakPage(head, run, endedAt));
+  rmSync(paths.progress, { force: true });
+  return `result: ${paths.page}`;
 }
 
-/** Nothing for a line that was cut off, also when the next soak wrote on behind it. */
-function parsed(line: string): unknown[] {
-  try {
-    return [JSON.parse(line)];
-  } catch {
-    return [];
-  }
+function notWhole({ first, notRun }: SuiteRun): string | undefined {
+  if (notRun.length > 0) return `files that didn't run: ${notRun.join(", ")}`;
+  return first.cutOff === undefined ? undefined : "not every file ran to its end";
 }
 
 export function soakPage({ commit, seed, beganAt }: SoakHead, { first, verdict }: SuiteRun, endedAt: Date): string {

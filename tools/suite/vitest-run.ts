@@ -1,10 +1,11 @@
 /** One run of vitest over a tree, as a process of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../source-files.ts";
-import { hasFailed, type RunReport } from "./report.ts";
+import { linesOf, ranOf, sizeOf } from "./progress.ts";
+import { hasFailed, type ProgressLine, type RunReport } from "./report.ts";
 
 export type VitestRun = {
   readonly root: string;
@@ -12,13 +13,15 @@ export type VitestRun = {
   readonly filters: readonly string[];
   /** One worker, and a process of its own for each file. */
   readonly isAlone?: boolean;
+  /** Ends with the first test that fails. */
+  readonly isBailing?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly output?: "inherit" | "ignore";
-  /** A file that gets a line of JSON for each test file when that is over. */
+  /** A file that gets a line of JSON whenever a test file begins or ends. What is in it already stays. */
   readonly progress?: string;
   /** How long vitest may take to end after its last test. */
   readonly endWithinMs?: number;
-  /** How long no test file may end before the run is given up: a test can hang where vitest can't interrupt it. */
+  /** How long no test file may begin or end before the run is given up: a test can hang where vitest can't interrupt it. */
   readonly hangMs?: number;
 };
 
@@ -27,75 +30,85 @@ const REPORTER = join(import.meta.dirname, "reporter.ts");
 const END_WITHIN_MS = 30_000;
 const HANG_MS = 15 * 60_000;
 const LOOK_EVERY_MS = 250;
-/** Vitest had reported everything, and was killed because it didn't exit. */
-const LATE = "vitest didn't exit after its report";
 const ALONE = ["--maxWorkers=1", "--no-file-parallelism", "--isolate"];
 
-/** The report has an unhandled error if vitest itself broke down, or exited with a failure and reported none. */
+/**
+ * The report has an unhandled error if vitest itself broke down, was stuck, or exited with a failure and reported none.
+ * What had ended until then is in it.
+ */
 export async function runVitest(run: VitestRun): Promise<RunReport> {
-  const { root, filters, isAlone, env, output = "inherit" } = run;
+  const { root, filters, isAlone = false, isBailing = false, env, output = "inherit" } = run;
   const directory = mkdtempSync(join(env?.["TMPDIR"] ?? tmpdir(), "sidestick-run-"));
-  const path = join(directory, "report.json");
-  const progress = run.progress ?? join(directory, "progress.jsonl");
+  const path = run.progress ?? join(directory, "progress.jsonl");
+  const from = sizeOf(path);
   try {
-    const options = ["run", "--reporter=default", `--reporter=${REPORTER}`, ...(isAlone === true ? ALONE : [])];
-    const child = spawn(process.execPath, [VITEST, ...options, ...filters], {
+    const options = ["run", "--reporter=default", `--reporter=${REPORTER}`];
+    const more = [...(isAlone ? ALONE : []), ...(isBailing ? ["--bail=1"] : [])];
+    const child = spawn(process.execPath, [VITEST, ...options, ...more, ...filters], {
       cwd: root,
-      env: { ...process.env, ...env, SIDESTICK_RUN_REPORT: path, SIDESTICK_RUN_PROGRESS: progress },
+      env: { ...process.env, ...env, SIDESTICK_RUN_PROGRESS: path },
       stdio: ["ignore", output, output],
     });
-    const watch = killWhenStuck(child, { ...run, report: path, progress });
-    const ended = await new Promise<string>((resolve, reject) => {
+    const watch = killWhenStuck(child, run, { path, from });
+    const end = await new Promise<string>((resolve, reject) => {
       child.on("error", reject);
-      child.on("close", (code, signal) => resolve(signal ?? String(code)));
+      child.on("close", (code, signal) => resolve(`vitest ended with ${signal ?? String(code)}`));
     }).finally(watch.stop);
-    return withEnd(readReport(path), watch.reason() ?? `vitest ended with ${ended}`, filters);
+    return reportOf(linesOf(path, from) as ProgressLine[], { end, killed: watch.reason() }, filters);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
-type Watched = Pick<VitestRun, "endWithinMs" | "hangMs"> & { readonly report: string; readonly progress: string };
-
 /**
  * Vitest doesn't exit while any process holds its workers' output, so a process that a test left would block it. After
- * the report is written nothing more is needed. Before that, vitest waits for ever for a test that never yields.
+ * its last line nothing more is needed. Before that, vitest waits for ever for a test that never yields.
  */
-function killWhenStuck(child: ChildProcess, watched: Watched) {
-  const { endWithinMs = END_WITHIN_MS, hangMs = HANG_MS, report, progress } = watched;
+function killWhenStuck(
+  child: ChildProcess,
+  run: VitestRun,
+  progress: { readonly path: string; readonly from: number },
+) {
+  const { endWithinMs = END_WITHIN_MS, hangMs = HANG_MS } = run;
   let since = performance.now();
-  let seen = -1;
+  let seen = progress.from;
+  let isOver = false;
   let reason: string | undefined;
   const look = setInterval(() => {
-    const isReported = existsSync(report);
-    // The report counts as progress too.
-    const size = isReported ? Infinity : sizeOf(progress);
-    if (size !== seen) since = performance.now();
-    seen = size;
-    if (performance.now() - since <= (isReported ? endWithinMs : hangMs)) return;
-    reason = isReported ? LATE : `no test file ended for ${hangMs / 60_000} minutes`;
+    const size = sizeOf(progress.path);
+    if (size !== seen) {
+      since = performance.now();
+      isOver ||= ranOf(linesOf(progress.path, seen) as ProgressLine[]).isOver;
+      seen = size;
+    }
+    if (performance.now() - since <= (isOver ? endWithinMs : hangMs)) return;
+    reason = `no test file began or ended for ${hangMs / 60_000} minutes`;
     child.kill("SIGKILL");
   }, LOOK_EVERY_MS);
   return { stop: () => clearInterval(look), reason: () => reason };
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
-}
+type End = {
+  /** The exit code or the signal. */
+  readonly end: string;
+  /** Why the runner killed it. */
+  readonly killed: string | undefined;
+};
 
-function readReport(path: string): RunReport | undefined {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")) as RunReport;
-  } catch {
-    return undefined;
+function reportOf(lines: readonly ProgressLine[], { end, killed }: End, filters: readonly string[]): RunReport {
+  const { files, unhandled, unfinished, isOver } = ranOf(lines);
+  if (!isOver) {
+    const cutOff = unfinished.map((file) => ({ file, ms: 0, isLoaded: false, errors: ["it didn't end"], tests: [] }));
+    return {
+      files: [...files, ...cutOff],
+      unhandled: [...unhandled, killed ?? `${end} before all tests had run`],
+      cutOff: killed === undefined ? "broken" : "timed out",
+    };
   }
-}
-
-function withEnd(report: RunReport | undefined, ended: string, filters: readonly string[]): RunReport {
-  if (report === undefined) return { files: [], unhandled: [`${ended}, and vitest left no report`] };
-  const hasFailure = report.unhandled.length > 0 || report.files.some(hasFailed);
-  if (ended === LATE || ended === "vitest ended with 0" || (ended === "vitest ended with 1" && hasFailure))
-    return report;
-  const error = report.files.length === 0 ? `no test file matches ${filters.join(", ")}` : `${ended} after its report`;
-  return { ...report, unhandled: [...report.unhandled, error] };
+  const hasFailure = unhandled.length > 0 || files.some(hasFailed);
+  const isExpected =
+    killed !== undefined || end === "vitest ended with 0" || (end === "vitest ended with 1" && hasFailure);
+  if (isExpected) return { files, unhandled };
+  const error = files.length === 0 ? `no test file matches ${filters.join(", ")}` : `${end} after its last test`;
+  return { files, unhandled: [...unhandled, error], cutOff: "broken" };
 }
