@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { IS_SOAK } from "./test/support/soak.ts";
 import { patience } from "./tools/suite/patience.ts";
 
 /** Tests of rules and of our own tools: nothing that they load keeps anything, so they need no process each. */
@@ -12,7 +13,7 @@ const ALONE = ["test/remote/as-here.test.ts"];
 const WEB = ["test/web/**/*.test.ts"];
 
 /** For a test that waits for several things, each up to the deadline of `test/support/deadline.ts`. */
-const TIMEOUT_MS = (process.env["SIDESTICK_SOAK"] === "1" ? 3_600_000 : 120_000) * patience();
+const TIMEOUT_MS = (IS_SOAK ? 3_600_000 : 120_000) * patience();
 
 export default defineConfig({
   test: {

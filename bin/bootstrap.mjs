@@ -105,10 +105,14 @@ async function buildPage() {
   if (readIfThere(pageStamp) === sources) return;
   say("building the web page ...");
   const next = join(root, "dist", `web.${process.pid}`);
-  await viteBuild("vite.config.ts", next, "the web page");
-  writeFileSync(join(next, ".sources"), sources);
-  rmSync(page, { recursive: true, force: true });
-  renameSync(next, page);
+  try {
+    await viteBuild("vite.config.ts", next, "the web page");
+    writeFileSync(join(next, ".sources"), sources);
+    rmSync(page, { recursive: true, force: true });
+    renameSync(next, page);
+  } finally {
+    rmSync(next, { recursive: true, force: true });
+  }
 }
 
 /** Its name is a digest of the sources. If the sources change during the build, the result is discarded. */
@@ -190,7 +194,7 @@ async function withLock(work) {
       const held = readIfThere(lock);
       if (held !== "" && !isHolderAlive(held)) removeStale(held);
       else if (waits === 0 && held !== "")
-        say(`waiting for an install that is under way (process ${parseInt(held, 10)})`);
+        say(`waiting for process ${parseInt(held, 10)}, which installs or builds here`);
       await sleep(200);
     }
     try {

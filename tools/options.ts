@@ -1,4 +1,7 @@
-/** How every script of `tools/` reads its words: what it can't use is told with its usage, and nothing runs. */
+/**
+ * How the scripts that run tests read their arguments: what they can't use is refused, with the usage, before anything
+ * runs.
+ */
 import { unmatched } from "./source-files.ts";
 
 /** Undefined if there is nothing to do: the usage was asked for, or an option can't be used. */

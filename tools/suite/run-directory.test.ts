@@ -25,7 +25,7 @@ test("[HSE-26] files and processes that were left are told, ended and removed", 
   });
   expect(leftoverLines(left)).toEqual([
     "",
-    "left behind by tests (3), now removed:",
+    "left behind by tests (3):",
     "  file sidestick-left/ (spool)",
     "  file ~/.left",
     `  process ${child.pid}: sleep 1000`,

@@ -153,7 +153,7 @@ export function leftoverLines({ files, processes, accounts }: Leftovers): string
     ...processes.map(({ pid, command }) => `  process ${pid}: ${shortened(command)}`),
     ...accounts.map((name) => `  account ${name}`),
   ];
-  return lines.length === 0 ? [] : ["", `left behind by tests (${lines.length}), now removed:`, ...lines];
+  return lines.length === 0 ? [] : ["", `left behind by tests (${lines.length}):`, ...lines];
 }
 
 /** The first names in a directory: they show which test made it. */
