@@ -1,4 +1,7 @@
+import { chmodSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { temporaryTree } from "../temporary-tree.ts";
 import { isMissing, needsInSource, needsOf, packageOf, PROGRAM_NAMES } from "./needs.ts";
 import { installPackages, listedPackages } from "./packages.ts";
 import { skippedLines } from "./summary.ts";
@@ -25,12 +28,14 @@ test("[HSE-23] the summary counts what was skipped, and says how to install what
   const tests = [
     { ...skipped, missing: ["no-such-shell"] },
     { ...skipped, missing: ["no-such-shell", "no-such-editor"] },
-    skipped,
+    { ...skipped, title: "[ABC-1] one (needs root)" },
+    { ...skipped, title: "[ABC-1] two (only on macOS)" },
+    { ...skipped, title: "[ABC-1] three (of four) (needs root)" },
   ];
 
   expect(skippedLines(tests)).toEqual([
     "skipped 2: no-such-editor, no-such-shell are missing; sudo apt-get install no-such-editor no-such-shell",
-    "skipped 1: each says why in its title",
+    "skipped 3: needs root (2), only on macOS (1)",
   ]);
 });
 
@@ -67,6 +72,38 @@ test("[HSE-25] without a package manager the run goes on, and says what will be 
   expect(said).toEqual([
     expect.stringMatching(/^Tests that need .*fish.* will be skipped\. .* as root: apt-get update/),
   ]);
+});
+
+/** Writes down how it was called, and doesn't know fish. */
+const APT_GET = `#!/bin/sh
+echo "$*" >> "$APT_LOG"
+for word; do [ "$word" != fish ] || { echo "E: Unable to locate package fish"; exit 100; }; done
+`;
+
+test("[HSE-25] a package that can't be installed doesn't keep the others from it, nor an install under way", async () => {
+  using tree = temporaryTree({
+    "apt-get": APT_GET,
+    "dpkg-query": "#!/bin/sh\n",
+    sudo: `#!/bin/sh\nshift\nexec "$@"\n`,
+  });
+  for (const name of ["apt-get", "dpkg-query", "sudo"]) chmodSync(join(tree.root, name), 0o755);
+  const log = join(tree.root, "log");
+  vi.stubEnv("PATH", `${tree.root}:${process.env.PATH}`);
+  vi.stubEnv("APT_LOG", log);
+  const said: string[] = [];
+  const printed = vi.spyOn(console, "log").mockImplementation((line: string) => void said.push(line));
+  await installPackages().finally(() => {
+    printed.mockRestore();
+    vi.unstubAllEnvs();
+  });
+
+  const install = "-o DPkg::Lock::Timeout=600 install -y --no-install-recommends";
+  expect(readFileSync(log, "utf8").trimEnd().split("\n")).toEqual([
+    "-o DPkg::Lock::Timeout=600 update",
+    `${install} ${listedPackages().join(" ")}`,
+    ...listedPackages().map((name) => `${install} ${name}`),
+  ]);
+  expect(said[1]).toBe("apt-get could not install everything:\nE: Unable to locate package fish");
 });
 
 /** On a machine that has none of the programs. */

@@ -11,6 +11,9 @@ import { join } from "node:path";
 import { isMain, ROOT, testFiles } from "../source-files.ts";
 import { isMissing, needsInSource, packageOf, PROGRAM_NAMES } from "./needs.ts";
 
+/** Another run of the tests, or the system itself, may be installing: without waiting, apt-get fails at once. */
+const WAIT_FOR_LOCK = ["-o", "DPkg::Lock::Timeout=600"];
+
 type Ran = { readonly ok: boolean; readonly output: string };
 
 /** For all tests; with filters only what the titles in the chosen files name. */
@@ -36,7 +39,7 @@ export async function installPackages(filters: readonly string[] = []): Promise<
  */
 async function install(names: readonly string[], prefix: readonly string[]): Promise<string | undefined> {
   const apt = (...words: string[]): Promise<Ran> =>
-    run([...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", ...words]);
+    run([...prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get", ...WAIT_FOR_LOCK, ...words]);
   const updated = await apt("update");
   const installed = (...packages: readonly string[]): Promise<Ran> =>
     apt("install", "-y", "--no-install-recommends", ...packages);

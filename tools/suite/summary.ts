@@ -29,11 +29,11 @@ function failureLines({ file, title, error }: Failure): string[] {
   return [`  ${file}${file === "" ? "" : " > "}${title}`, `    ${first}${rest.length > 0 ? " …" : ""}`];
 }
 
-/** One line for what is missing, one for the tests that say themselves why they don't run. */
+/** One line for programs that are missing, one for the other reasons, which stand in the titles. */
 export function skippedLines(skipped: readonly TestReport[]): string[] {
   const without = skipped.filter(({ missing }) => missing !== undefined);
   const missing = [...new Set(without.flatMap((it) => it.missing ?? []))].toSorted();
-  const others = skipped.length - without.length;
+  const others = skipped.filter((it) => it.missing === undefined).map(({ title }) => reasonOf(title));
   return [
     ...(missing.length === 0
       ? []
@@ -41,8 +41,20 @@ export function skippedLines(skipped: readonly TestReport[]): string[] {
           `skipped ${without.length}: ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing; ` +
             `sudo apt-get install ${[...new Set(missing.map(packageOf))].join(" ")}`,
         ]),
-    ...(others === 0 ? [] : [`skipped ${others}: each says why in its title`]),
+    ...(others.length === 0 ? [] : [`skipped ${others.length}: ${counted(others).join(", ")}`]),
   ];
+}
+
+/** What stands in the last brackets of a title. */
+function reasonOf(title: string): string {
+  return /\(((?:needs|only|skipped)[^()]*)\)[^()]*$/.exec(title)?.[1] ?? "its title doesn't say why";
+}
+
+/** Each text once, with how often it is there, the most frequent first. */
+function counted(texts: readonly string[]): string[] {
+  return [...Map.groupBy(texts, (it) => it)]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([text, { length }]) => `${text} (${length})`);
 }
 
 /** Where the time went: the slowest files and tests, and every folder. */
