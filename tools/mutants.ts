@@ -2,27 +2,28 @@
  * Deliberate faults: each is put into a copy of the checkout, and the tests named with it must fail. One that survives
  * says that a rule of docs/spec is written down and not tested. Rule HSE-18 in docs/spec/house.md.
  */
-import { spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { MUTANTS } from "./mutants/list.ts";
 import type { Mutant } from "./mutants/mutant.ts";
 import { readOptions } from "./options.ts";
-import { isMain, ROOT } from "./source-files.ts";
+import { chosenPaths, isMain, ROOT } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
+import { hasFailed, type RunReport } from "./suite/report.ts";
 import { inRunDirectory } from "./suite/run-directory.ts";
+import { runVitest } from "./suite/vitest-run.ts";
 
 const USAGE = `npm run test:mutants -- [word …]
 
   word   only faults whose name contains one of them; all of them if there is none`;
 
-type Ending = "passed" | "failed" | "timed out";
-type Verdict = "caught" | "survived" | "timed out" | "not found";
+type Ending = "passed" | "failed" | "timed out" | "broken";
+type Verdict = "caught" | "survived" | "timed out" | "broken" | "not found";
 
 const NOT_COPIED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
-/** For the tests of one fault. */
+/** For one file of tests. */
 const LONGEST_MS = 300_000;
 /** Tests that fail wait until the deadline first. That it is long enough is seen without any fault. */
 const SETTINGS = { SIDESTICK_DEADLINE_MS: "10000", SIDESTICK_SEED: process.env["SIDESTICK_SEED"] ?? "1" };
@@ -60,17 +61,16 @@ function copyInto(directory: string): string {
 
 async function countCaught(mutants: readonly Mutant[], root: string): Promise<number> {
   const settings = { ...(await measuredPatience()), ...SETTINGS };
-  const runTests = (tests: readonly string[], limitMs: number): Promise<Ending> =>
-    runIn(root, tests, { settings, limitMs });
+  const runTests = (tests: readonly string[]): Promise<Ending> => runIn(root, tests, settings);
   console.log("without any fault first: a test that fails then proves nothing …");
-  const all = await runTests([...new Set(mutants.flatMap((it) => it.tests))], LONGEST_MS * mutants.length);
+  const all = await runTests([...new Set(mutants.flatMap((it) => it.tests))]);
   if (all !== "passed") {
-    console.error(`Without any fault the tests ${all}. Run them by themselves: npm test`);
+    console.error(`The tests without any fault: ${all}. Run them by themselves: npm test`);
     return 0;
   }
   let caught = 0;
   for (const mutant of mutants) {
-    const verdict = await tell(mutant, () => judge(mutant, root, (tests) => runTests(tests, LONGEST_MS)));
+    const verdict = await tell(mutant, () => judge(mutant, root, runTests));
     // A fault may make a test wait for what never comes.
     if (verdict === "caught" || verdict === "timed out") caught += 1;
   }
@@ -97,31 +97,38 @@ async function judge(
   writeFileSync(path, faulty);
   try {
     const ending = await runTests(mutant.tests);
-    if (ending === "timed out") return ending;
-    return ending === "passed" ? "survived" : "caught";
+    if (ending === "failed") return "caught";
+    return ending === "passed" ? "survived" : ending;
   } finally {
     writeFileSync(path, source);
   }
 }
 
-type Limits = { readonly settings: Readonly<Record<string, string>>; readonly limitMs: number };
-
 /** In a directory of its own: a fault may leave processes behind, and they would slow down what follows. */
-async function runIn(root: string, tests: readonly string[], { settings, limitMs }: Limits): Promise<Ending> {
-  const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-  const { run } = await inRunDirectory(({ env }) => {
-    const child = spawn(process.execPath, [vitest, "run", "--bail=1", "--reporter=dot", ...tests], {
-      cwd: root,
-      env: { ...process.env, ...env, ...settings },
-      stdio: "ignore",
-      timeout: limitMs,
-    });
-    return new Promise<Ending>((resolve, reject) => {
-      child.on("error", reject);
-      child.on("exit", (code) => resolve(code === null ? "timed out" : code === 0 ? "passed" : "failed"));
-    });
-  });
-  return run;
+async function runIn(
+  root: string,
+  tests: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Promise<Ending> {
+  const filters = chosenPaths(tests, root);
+  const { run } = await inRunDirectory(({ env }) =>
+    runVitest({
+      root,
+      filters,
+      env: { ...env, ...settings },
+      output: "ignore",
+      isBailing: true,
+      hangMs: LONGEST_MS,
+    }),
+  );
+  return endingOf(run);
+}
+
+/** Only a test that failed, or a file of tests that can't be loaded any more, has seen a fault. */
+export function endingOf({ files, unhandled, cutOff }: RunReport): Ending {
+  if (cutOff !== undefined) return cutOff;
+  if (files.some(hasFailed)) return "failed";
+  return unhandled.length > 0 || files.length === 0 ? "broken" : "passed";
 }
 
 if (isMain(import.meta.url)) await main(process.argv.slice(2));
