@@ -1,7 +1,7 @@
 import { execFile, spawnSync } from "node:child_process";
-import { copyFileSync, chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { filesIn, ROOT } from "./source-files.ts";
@@ -32,9 +32,9 @@ function checkout(): TemporaryTree {
   return tree;
 }
 
-function bootstrap({ root }: TemporaryTree): Promise<{ stdout: string; stderr: string }> {
+function bootstrap({ root }: TemporaryTree, ...words: readonly string[]): Promise<{ stdout: string; stderr: string }> {
   // npm writes into its home.
-  return run(process.execPath, [join(root, "bin/bootstrap.mjs")], { env: { ...process.env, HOME: root } });
+  return run(process.execPath, [join(root, "bin/bootstrap.mjs"), ...words], { env: { ...process.env, HOME: root } });
 }
 
 test("[HSE-14] the command runs Node 24 from anywhere, through links, with its arguments as they are", async () => {
@@ -88,6 +88,25 @@ test("[HSE-16] a killed install holds up nobody when another process has its pid
   writeFileSync(join(tree.root, "node_modules", ".sidestick-installing"), `${process.pid} 1`);
 
   expect((await bootstrap(tree)).stderr).toMatch(/^sidestick: installing packages[^]*installed in/);
+});
+
+test("[HSE-19] a build of the page that fails leaves nothing in dist", async () => {
+  using tree = checkout();
+  await bootstrap(tree);
+  const files = {
+    ...Object.fromEntries(["client", "protocol", "domain", "web"].map((name) => [`src/${name}/index.ts`, ""])),
+    "vite.config.ts": "",
+    "node_modules/vite/bin/vite.js": `require("node:fs").mkdirSync(process.argv.at(-1), { recursive: true }); process.exit(1);`,
+  };
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(tree.root, path)), { recursive: true });
+    writeFileSync(join(tree.root, path), content);
+  }
+
+  const failed = bootstrap(tree, "--page");
+
+  await expect(failed).rejects.toThrow("the web page could not be built");
+  expect(readdirSync(join(tree.root, "dist"))).toEqual([]);
 });
 
 test("[HSE-17] the lock names no registry", () => {

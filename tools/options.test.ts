@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { expect, test } from "vitest";
+import { chosenPaths, ROOT, testFiles, unmatched } from "./source-files.ts";
 
 function run(script: string, ...args: readonly string[]): Promise<{ code: number; said: string }> {
   return new Promise((resolve) => {
@@ -23,6 +24,15 @@ test.each([
   { script: "mutants.ts", args: ["no-such-fault"], said: "No fault's name contains no-such-fault" },
 ])("[HSE-29] $script $args is refused before anything runs", async ({ script, args, said }) => {
   expect(await run(script, ...args)).toEqual({ code: 1, said: expect.stringContaining(said) });
+});
+
+test("[HSE-29] a filter is a part of a path in the checkout, whatever the checkout is called, or of a whole path", () => {
+  const inFolder = `${basename(ROOT)}/src`;
+
+  expect(unmatched([inFolder, `/${inFolder}/domain`])).toEqual([inFolder]);
+  expect(testFiles([join(ROOT, "src", "domain")])).toEqual(testFiles(["./src/domain"]));
+  expect(chosenPaths(["tools/options"])).toEqual([import.meta.filename]);
+  expect(chosenPaths([])).toEqual([]);
 });
 
 test.each(["test.ts", "repeat.ts", "soak.ts", "mutants.ts"])("[HSE-29] %s --help shows the usage", async (script) => {
