@@ -31,7 +31,8 @@ async function main(args: string[]): Promise<void> {
   if (options === undefined) return;
   const { filters, isResumed } = options;
   if (filters.length > 0) {
-    await soak({ head: newHead(), finished: { files: [], unhandled: [] } }, filters);
+    const { verdict } = await soak({ head: newHead(), finished: { files: [], unhandled: [] } }, filters);
+    console.log(lastLine(verdict));
     return;
   }
   const progress = isResumed ? readProgress(PROGRESS, commitOf(ROOT)) : beginProgress(PROGRESS, newHead());
@@ -85,7 +86,7 @@ async function soak({ head: { seed }, finished }: Progress, filters: readonly st
     ),
   );
   const { verdict } = run;
-  for (const line of [...summaryLines({ verdict, left, seed }), lastLine(verdict)]) console.log(line);
+  for (const line of summaryLines({ verdict, left, seed })) console.log(line);
   process.exitCode = isGreen(verdict) ? 0 : 1;
   return run;
 }

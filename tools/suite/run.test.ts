@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { runSuite } from "./run.ts";
+import { temporaryTree } from "../temporary-tree.ts";
+import { runSuite, writeJson } from "./run.ts";
 import { lastLine, skippedLines } from "./summary.ts";
 import { isGreen } from "./verdict.ts";
 import { KILL_VITEST, vitestProject } from "./vitest-project.ts";
@@ -178,7 +181,7 @@ test("leaves", () => void spawn(process.execPath, ["-e", ${JSON.stringify(progra
 });
 
 test("[HSE-23] tests without their programs are skipped, and so are the hooks of a file that has no others", async () => {
-  const { verdict } = await suiteOf(
+  const { first, verdict } = await suiteOf(
     {
       "none.test.ts": `beforeAll(() => { throw new Error("no fish"); });\ntest("swims (needs fish)", () => {});`,
       "some.test.ts": `test.each([{ shell: "fish" }, { shell: "sh" }])("$shell runs (needs $shell)", () => {});`,
@@ -188,4 +191,10 @@ test("[HSE-23] tests without their programs are skipped, and so are the hooks of
 
   expect([isGreen(verdict), lastLine(verdict), verdict.skipped.length]).toEqual([true, "1 passed, 0 failed", 2]);
   expect(skippedLines(verdict.skipped)).toEqual(["skipped 2: fish is missing; sudo apt-get install fish"]);
+
+  using tree = temporaryTree({});
+  const path = join(tree.root, "report.json");
+  writeJson(path, "7", { first, verdict });
+  const titles = ["swims (needs fish)", "fish runs (needs fish)"];
+  expect(JSON.parse(readFileSync(path, "utf8"))).toMatchObject({ seed: "7", passed: 1, skipped: titles });
 });
