@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { MUTANTS } from "./mutants/list.ts";
 import { endingOf, mutated } from "./mutants.ts";
 import { filesIn, ROOT } from "./source-files.ts";
+import { patience } from "./suite/patience.ts";
 import { vitestProject } from "./suite/vitest-project.ts";
 import { runVitest } from "./suite/vitest-run.ts";
 
@@ -48,7 +49,7 @@ test.each<Case>([
   { ending: "broken", files: { "a.txt": "" } },
 ])("[HSE-18] tests that $ending: $files", async ({ ending, files }) => {
   using tree = vitestProject(files);
-  const run = { root: tree.root, filters: [], output: "ignore", isBailing: true, hangMs: 5_000 } as const;
+  const run = { root: tree.root, filters: [], output: "ignore", isBailing: true, hangMs: 5_000 * patience() } as const;
 
   expect(endingOf(await runVitest(run))).toBe(ending);
 });

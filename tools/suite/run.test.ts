@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryTree } from "../temporary-tree.ts";
+import { patience } from "./patience.ts";
 import { runSuite, writeJson } from "./run.ts";
 import { lastLine, skippedLines } from "./summary.ts";
 import { isGreen } from "./verdict.ts";
@@ -117,7 +118,7 @@ test("[HSE-28] a test that never yields ends the run as a failure, which names i
       "stuck.test.ts": `test("stuck", () => { while (existsSync("package.json")); });`,
       "well.test.ts": `test("well", () => {});`,
     },
-    { hangMs: 5_000 },
+    { hangMs: 5_000 * patience() },
   );
 
   expect(verdict.failures).toEqual([
