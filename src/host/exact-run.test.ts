@@ -202,7 +202,7 @@ while (1) {
 }
 `;
 
-test("[APR-31] of files that are swapped as fast as can be, nothing but what was approved ever runs", async () => {
+test("[APR-31] of files that are swapped as fast as can be, nothing but what was approved ever runs (needs perl)", async () => {
   const { cwd, file } = await place();
   copyFileSync(SH, file("tool"));
   writeFileSync(file("tool.evil"), "#!/bin/sh\necho evil\n");

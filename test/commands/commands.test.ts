@@ -286,7 +286,7 @@ test("[RMC-12, RED-1] each of its streams is masked by itself", async () => {
   expect(stderr).toBe("plain\n");
 });
 
-test("[RMC-13] killed by either way, with all that it started, and told how it ended", async () => {
+test("[RMC-13] killed by either way, with all that it started, and told how it ended (needs pgrep)", async () => {
   const long = `sleep 71.${process.pid}`;
   const one = await started(`${long} & setsid ${long} & nohup ${long} >/dev/null & echo begun; read x`);
   const two = await started("trap '' HUP TERM; echo deaf; read x");

@@ -147,7 +147,7 @@ function guarding(account: Account): void {
     expect(Date.parse(token?.expiresAt ?? "") - before).toBeLessThanOrEqual(600_000);
   });
 
-  test("[GRD-23, GRD-13] paths can be hidden, shown and made read-only, and the network cut off", async () => {
+  test("[GRD-23, GRD-13] paths can be hidden, shown and made read-only, and the network cut off (needs curl)", async () => {
     victim.write("notes/a", "x");
     const script = `cat notes/a; cat ~/.aws/credentials; echo y > project/README; env | grep -cE "SIDESTICK_(URL|TOKEN)"; curl -s ${victim.url}/healthz`;
     const options = ["--hide", "notes", "--show", `${victim.home}/.aws`, "--read-only", "project", "--no-network"];
@@ -290,7 +290,7 @@ function guarding(account: Account): void {
 }
 
 describe.runIf(process.getuid?.() === 0)("as root (needs root)", () => guarding({ uid: 0, gid: 0 }));
-describe.runIf(canHaveAccounts)("as nobody (needs root and an open checkout)", () =>
+describe.runIf(canHaveAccounts)("as nobody (needs root, setpriv and an open checkout)", () =>
   guarding({ uid: 65_534, gid: 65_534 }),
 );
 

@@ -219,7 +219,7 @@ describe("ydotool-like", () => {
   });
 });
 
-describe.runIf(isRoot)("ssh (needs root)", () => {
+describe.runIf(isRoot)("ssh (needs root, ssh and sshd)", () => {
   /** Back in by the person's key; the answer's file shows that it was somebody outside. */
   async function backIn(live: LiveTerminal): Promise<{ script: string; proof: string }> {
     const directory = await temporaryDirectory();

@@ -188,7 +188,7 @@ as sidestick token create --role operator --name ann | cut -c1-19
 wait $hub`;
 
 test.runIf(canHaveAccounts && whoElseCanChange(ROOT) === undefined)(
-  "[GRD-25, GRD-26] as root it makes the account, whose hub then runs and says what it is (needs root, and an open checkout of root's)",
+  "[GRD-25, GRD-26] as root it makes the account, whose hub then runs and says what it is (needs root, namespaces and an open checkout of root's)",
   async () => {
     const facts = { NODE: process.execPath, CLI, PORT: "4181", TOP: await temporaryDirectory() };
     const { stdout, stderr } = spawnSync("/usr/bin/unshare", ["--mount", "/bin/sh", "-c", MACHINE], {

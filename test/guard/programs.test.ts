@@ -8,7 +8,7 @@ const isRoot = process.getuid?.() === 0;
 
 const PROGRAMS = [
   {
-    name: "git",
+    name: "git (needs git)",
     command: `git init -q r && cd r && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one && git log --format=%s; cd ..`,
     output: "one",
   },
@@ -23,32 +23,40 @@ const PROGRAMS = [
     output: "False",
   },
   {
-    name: "sqlite",
+    name: "sqlite (needs sqlite3)",
     command: `sqlite3 db 'create table t (x); insert into t values (41 + 1); select x from t'`,
     output: "42",
   },
   {
-    name: "gdb, of a process of its own",
+    name: "gdb, of a process of its own (needs gdb)",
     command: `gdb -q -batch -ex 'break main' -ex run -ex 'info registers rip' --args /bin/true 2>&1 | grep -c -i -e 'exited\\|rip\\|No symbol'`,
     output: /[1-9]/,
   },
   {
-    name: "a server on loopback",
+    name: "a server on loopback (needs curl)",
     command: `node -e 'const ask = require("child_process").execFile; require("http").createServer((_, answer) => answer.end("served")).listen(0, "127.0.0.1", function () { ask("curl", ["-s", "http://127.0.0.1:" + this.address().port], (_, said) => { console.log(said); process.exit(); }); })'`,
     output: "served",
   },
   {
-    name: "tmux",
+    name: "tmux (needs tmux)",
     command: `tmux -f /dev/null new -d -s x 'cat' && tmux send-keys -t x hello Enter && until tmux capture-pane -p -t x | grep -q hello; do :; done; tmux capture-pane -p -t x | grep -c hello; tmux kill-server`,
     output: /[12]/,
   },
   {
-    name: "gpg",
+    name: "gpg (needs gpg)",
     command: `mkdir -m 700 -p g && GPG_TTY=$(tty) gpg --homedir g --batch --quiet --passphrase '' --quick-gen-key a@b future-default default never 2>/dev/null; echo text | gpg --homedir g --batch --quiet --trust-model always -e -r a@b | gpg --homedir g --batch --quiet -d; gpgconf --homedir g --kill all`,
     output: "text",
   },
-  { name: "vim", command: `printf 'a\\nb\\n' > f; vim -u NONE -es -c '%s/a/z/' -c wq f; cat f`, output: "z" },
-  { name: "terminals", command: `tty; script -qec 'tty' /dev/null`, output: /\/dev\/console\s+\/dev\/pts\/0/ },
+  {
+    name: "vim (needs vim)",
+    command: `printf 'a\\nb\\n' > f; vim -u NONE -es -c '%s/a/z/' -c wq f; cat f`,
+    output: "z",
+  },
+  {
+    name: "terminals (needs script)",
+    command: `tty; script -qec 'tty' /dev/null`,
+    output: /\/dev\/console\s+\/dev\/pts\/0/,
+  },
   {
     name: "files of the user",
     command: `cat ~/project/README; echo more >> ~/project/README; tail -1 ~/project/README`,
@@ -82,7 +90,7 @@ describe.each([
     );
   });
 
-  test.runIf(can)("[GRD-16] what a program asks inside is told (needs root)", async () => {
+  test.runIf(can)("[GRD-16] what a program asks inside is told (needs root and script)", async () => {
     const conversation_id = "asks";
     await victim.agent.pty.exec_block({ conversation_id, command: "script -qc 'read -s secret' /dev/null" });
 

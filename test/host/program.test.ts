@@ -148,7 +148,7 @@ test("[HST-2] the socket is for its owner alone, and so is all around it", async
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "[HST-2] a connection of another user is closed unheard, even where the file's mode lets it in (needs root)",
+  "[HST-2] a connection of another user is closed unheard, even where the file's mode lets it in (needs root and setpriv)",
   async () => {
     const dataDir = await temporaryDirectory();
     await spawnHost(dataDir);

@@ -248,7 +248,7 @@ test("[SEC-15] the operator's socket is private and serves its owner without a t
 });
 
 test.skipIf(process.getuid?.() !== 0)(
-  "[SEC-15] another user is not served even where the file lets them in (needs perl and root: a second uid)",
+  "[SEC-15] another user is not served even where the file lets them in (needs perl and root)",
   async () => {
     const hub = await startTestHub();
     const path = join(hub.dataDir, "hub.sock");

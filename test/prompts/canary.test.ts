@@ -17,7 +17,7 @@ import { asking, pendingIn, prints } from "./asking-hub.ts";
 
 const canary = (): string => `canary-${randomBytes(9).toString("hex")}`;
 
-test("[PMT-111] Password safety, No secret leakage: a supplied secret is in no sink", async () => {
+test("[PMT-111] Password safety, No secret leakage: a supplied secret is in no sink (needs ps)", async () => {
   const hub = await startTerminalHub();
   const [first, shown, late] = [canary(), canary(), canary()];
   const operator = await tokenOf(hub.dataDir, "operator", "sweeper");

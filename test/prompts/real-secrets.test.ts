@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 test.skipIf(!IS_ROOT)(
-  "[PMT-110, PMT-133, PMT-111] sudo takes a wrong password by a reply and the right one by a link (needs root)",
+  "[PMT-110, PMT-133, PMT-111] sudo takes a wrong password by a reply and the right one by a link (needs root, useradd and sudo)",
   async () => {
     const user = temporaryUser();
     const it = await asking(hub, `su - ${user.name} --session-command 'sudo -k id -un | tr a-z A-Z'`);
@@ -53,7 +53,7 @@ test.skipIf(!IS_ROOT)(
 );
 
 test.skipIf(!IS_ROOT)(
-  "[PMT-110, PMT-133, PMT-5] ssh gets yes for the host key and the password by a link, and lets in (needs root)",
+  "[PMT-110, PMT-133, PMT-5] ssh gets yes for the host key and the password by a link, and lets in (needs root, useradd, sudo, ssh and sshd)",
   async () => {
     const user = temporaryUser();
     const directory = await temporaryDirectory();

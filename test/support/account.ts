@@ -1,13 +1,16 @@
 /** An account of this machine for as long as a test needs it. Only root can make one. */
 import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 import { forgetAccount, rememberAccount } from "../../tools/suite/accounts.ts";
+import { isMissing } from "../../tools/suite/needs.ts";
 
 export const IS_ROOT = process.getuid?.() === 0;
 
-/** The account must be able to run what is in this checkout. */
-export const canHaveAccounts = IS_ROOT && othersMayEnter(dirname(process.execPath));
+/** The account must be able to run what is in this checkout, and to reach the files of its test. */
+export const canHaveAccounts =
+  IS_ROOT && !isMissing("useradd") && [dirname(process.execPath), tmpdir()].every(othersMayEnter);
 
 let made = 0;
 

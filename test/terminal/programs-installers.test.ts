@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 test.skipIf(!IS_ROOT)(
-  "[PRG-20] apt-get asks, and so do a package's script and dpkg inside it (needs root)",
+  "[PRG-20] apt-get asks, and so do a package's script and dpkg inside it (needs root, apt-get and dpkg)",
   async () => {
     const talk = await Talk.open(hub);
     const { aptGet, root, offer } = packageArchive(talk.home);

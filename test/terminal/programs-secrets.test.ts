@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 
 test.skipIf(!IS_ROOT)(
-  "[PRG-16, PRG-11] sudo asks a normal user until the password is right (needs root and sudo)",
+  "[PRG-16, PRG-11] sudo asks a normal user until the password is right (needs root, useradd and sudo)",
   async () => {
     const user = temporaryUser();
     const talk = await Talk.open(hub);
@@ -45,7 +45,7 @@ test.skipIf(!IS_ROOT)(
 );
 
 test.skipIf(!IS_ROOT)(
-  "[PRG-11] a program that sudo runs asks as it does without sudo (needs root and sudo)",
+  "[PRG-11] a program that sudo runs asks as it does without sudo (needs root, useradd and sudo)",
   async () => {
     const user = temporaryUser();
     const talk = await Talk.open(hub);
@@ -69,36 +69,39 @@ test.skipIf(!IS_ROOT)(
   },
 );
 
-test.skipIf(!IS_ROOT)("[PRG-16, PRG-17] passwd asks three times, each a question of its own (needs root)", async () => {
-  const user = temporaryUser();
-  const talk = await Talk.open(hub);
-  const next = "Tangerine-7-orchard";
-  await talk.start(`su - ${user.name}`);
-  await talk.asked("line_editor", "bash");
-  await talk.answer("passwd");
+test.skipIf(!IS_ROOT)(
+  "[PRG-16, PRG-17] passwd asks three times, each a question of its own (needs root, useradd and sudo)",
+  async () => {
+    const user = temporaryUser();
+    const talk = await Talk.open(hub);
+    const next = "Tangerine-7-orchard";
+    await talk.start(`su - ${user.name}`);
+    await talk.asked("line_editor", "bash");
+    await talk.answer("passwd");
 
-  await talk.says("Current password: ");
-  const current = await talk.asked("password", "passwd");
-  await talk.answer(user.password);
-  await talk.says("New password: ");
-  const fresh = await talk.asked("password", "passwd");
-  await talk.answer(next);
-  await talk.says("Retype new password: ");
-  const again = await talk.asked("password", "passwd");
-  await talk.answer(next);
-  await talk.says("password updated successfully");
-  await talk.asked("line_editor", "bash");
-  await talk.answer(`su ${user.name} -c 'echo in''side'`);
-  await talk.asked("password", "su");
-  await talk.answer(next);
-  await talk.says("inside");
-  await talk.asked("line_editor", "bash");
-  await talk.answer("exit");
+    await talk.says("Current password: ");
+    const current = await talk.asked("password", "passwd");
+    await talk.answer(user.password);
+    await talk.says("New password: ");
+    const fresh = await talk.asked("password", "passwd");
+    await talk.answer(next);
+    await talk.says("Retype new password: ");
+    const again = await talk.asked("password", "passwd");
+    await talk.answer(next);
+    await talk.says("password updated successfully");
+    await talk.asked("line_editor", "bash");
+    await talk.answer(`su ${user.name} -c 'echo in''side'`);
+    await talk.asked("password", "su");
+    await talk.answer(next);
+    await talk.says("inside");
+    await talk.asked("line_editor", "bash");
+    await talk.answer("exit");
 
-  expect(await talk.ended()).toBe(0);
-  expect(new Set([current, fresh, again].map((it) => it.prompt_id)).size).toBe(3);
-  expect(await talk.output()).not.toContain(next);
-});
+    expect(await talk.ended()).toBe(0);
+    expect(new Set([current, fresh, again].map((it) => it.prompt_id)).size).toBe(3);
+    expect(await talk.output()).not.toContain(next);
+  },
+);
 
 test("[PRG-17] two secrets that show nothing at all are two questions", async () => {
   const talk = await Talk.open(hub);
@@ -115,7 +118,7 @@ test("[PRG-17] two secrets that show nothing at all are two questions", async ()
 });
 
 test.skipIf(!IS_ROOT)(
-  "[PRG-18] ssh asks for the host key and the password, then the other side is opaque (needs root, ssh and sshd)",
+  "[PRG-18] ssh asks for the host key and the password, then the other side is opaque (needs root, useradd, sudo, ssh and sshd)",
   async () => {
     const user = temporaryUser();
     const talk = await Talk.open(hub);

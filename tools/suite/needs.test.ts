@@ -1,8 +1,19 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { ROOT, testFiles } from "../source-files.ts";
 import { temporaryTree } from "../temporary-tree.ts";
-import { isMissing, needsInSource, needsOf, packageOf, PROGRAM_NAMES } from "./needs.ts";
+import {
+  BY_PATH,
+  isMissing,
+  NAMESPACES,
+  needsInSource,
+  needsOf,
+  packageOf,
+  PROGRAM_NAMES,
+  unknownNeeds,
+} from "./needs.ts";
 import { installPackages, listedPackages } from "./packages.ts";
 import { skippedLines } from "./summary.ts";
 
@@ -19,9 +30,47 @@ test("[HSE-23] a folder can need a program as a whole", () => {
   expect(needsOf("test/web/pages.test.ts", "[ABC-1] opens (needs less)")).toEqual(["chromium", "less"]);
 });
 
+test("[HSE-23] every word that a title of the tree says it needs is known", () => {
+  const unknown = testFiles([], "{test,contract}.ts")
+    // Those of tools speak of such titles.
+    .filter((path) => !path.startsWith("tools/"))
+    // A hole is filled from a table's rows: the runner looks at those.
+    .flatMap((path) => unknownNeeds(readFileSync(join(ROOT, path), "utf8")).map((word) => `${path}: ${word}`))
+    .filter((it) => !it.includes("$"));
+
+  expect(unknown).toEqual([]);
+});
+
+test("[HSE-23] a word that isn't known is told, one that is a condition of its test is not", () => {
+  expect(unknownNeeds("[ABC-1] runs (needs root, fish and fisch)")).toEqual(["fisch"]);
+});
+
+test("[HSE-23] every path of the table begins a test file's, and needs what is known", () => {
+  const files = testFiles([], "test.ts");
+  const known = new Set([...PROGRAM_NAMES, NAMESPACES]);
+
+  expect(Object.keys(BY_PATH).filter((begin) => !files.some((file) => file.startsWith(begin)))).toEqual([]);
+  expect(
+    Object.values(BY_PATH)
+      .flat()
+      .filter((name) => !known.has(name)),
+  ).toEqual([]);
+});
+
 test("[HSE-23] a program is missing when no folder of the path has it", () => {
   expect([isMissing("sh"), isMissing("no-such-program-anywhere")]).toEqual([false, true]);
 });
+
+test.runIf(process.getuid?.() === 0)(
+  "[HSE-23] namespaces are missing to who can't make them (needs root and setpriv)",
+  () => {
+    const path = join(import.meta.dirname, "needs.ts");
+    const script = `console.log((await import(${JSON.stringify(path)})).isMissing("${NAMESPACES}"))`;
+    const without = ["--bounding-set", "-sys_admin", "--inh-caps", "-all", process.execPath, "-e", script];
+
+    expect(spawnSync("setpriv", without, { encoding: "utf8" }).stdout).toBe("true\n");
+  },
+);
 
 test("[HSE-23] the summary counts what was skipped, and says how to install what is missing", () => {
   const skipped = { title: "it", state: "skipped", ms: 0 } as const;
@@ -40,13 +89,19 @@ test("[HSE-23] the summary counts what was skipped, and says how to install what
 });
 
 test.each([
-  { source: 'test("[A-1] runs (needs fish)", …)', needs: ["fish"] },
+  { what: "a title", source: 'test("[A-1] runs (needs fish)", …)', needs: ["fish"] },
   {
+    what: "the rows of a title",
     source: 'const SHELLS = ["bash", "zsh", "fish"]; test.each(SHELLS)("[A-1] %s (needs $shell)", …)',
-    needs: ["zsh", "fish"],
+    needs: ["bash", "zsh", "fish"],
   },
-  { source: 'test("[A-1] fish is quoted", () => run("fish"))', needs: [] },
-])("[HSE-25] what a file needs is read from its source: $source", ({ source, needs }) => {
+  {
+    what: "not what no package has",
+    source: 'test("[A-1] is guarded (needs perl and namespaces)", …)',
+    needs: ["perl"],
+  },
+  { what: "not another string", source: 'test("[A-1] fish is quoted", () => run("fish"))', needs: [] },
+])("[HSE-25] what a file needs is read from its source: $what", ({ source, needs }) => {
   expect(needsInSource("src/a.test.ts", source)).toEqual(needs);
 });
 

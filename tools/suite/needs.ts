@@ -2,14 +2,19 @@
  * Programs that single tests and whole folders of tests need beyond Node and a POSIX shell. A test whose program is
  * missing is skipped, and the summary says what to install. Rule HSE-23 in docs/spec/house.md.
  */
+import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
 /** By the name that a title says in `(needs fish)`: where the program is looked for, and the Debian package that has it. */
 const PROGRAMS: Readonly<Record<string, { readonly program: string; readonly package: string }>> = {
+  "apt-get": { program: "apt-get", package: "apt" },
+  bash: { program: "bash", package: "bash" },
   bc: { program: "bc", package: "bc" },
   chromium: { program: "chromium-headless-shell", package: "chromium-headless-shell" },
   curl: { program: "curl", package: "curl" },
+  dash: { program: "dash", package: "dash" },
+  dpkg: { program: "dpkg", package: "dpkg" },
   dtach: { program: "dtach", package: "dtach" },
   expect: { program: "expect", package: "expect" },
   fish: { program: "fish", package: "fish" },
@@ -19,27 +24,52 @@ const PROGRAMS: Readonly<Record<string, { readonly program: string; readonly pac
   ip: { program: "ip", package: "iproute2" },
   less: { program: "less", package: "less" },
   ssh: { program: "ssh", package: "openssh-client" },
+  "ssh-keygen": { program: "ssh-keygen", package: "openssh-client" },
   sshd: { program: "sshd", package: "openssh-server" },
+  more: { program: "more", package: "util-linux" },
   openssl: { program: "openssl", package: "openssl" },
   perl: { program: "perl", package: "perl-base" },
+  pgrep: { program: "pgrep", package: "procps" },
   pinentry: { program: "pinentry-curses", package: "pinentry-curses" },
+  prlimit: { program: "prlimit", package: "util-linux" },
   ps: { program: "ps", package: "procps" },
   python3: { program: "python3", package: "python3" },
   screen: { program: "screen", package: "screen" },
   script: { program: "script", package: "bsdutils" },
+  setpriv: { program: "setpriv", package: "util-linux" },
   sqlite3: { program: "sqlite3", package: "sqlite3" },
   sudo: { program: "sudo", package: "sudo" },
   tmux: { program: "tmux", package: "tmux" },
   unshare: { program: "unshare", package: "util-linux" },
+  useradd: { program: "useradd", package: "passwd" },
   vim: { program: "vim", package: "vim" },
+  watch: { program: "watch", package: "procps" },
   whiptail: { program: "whiptail", package: "whiptail" },
   zsh: { program: "zsh", package: "zsh" },
 };
 
 export const PROGRAM_NAMES: readonly string[] = Object.keys(PROGRAMS);
 
+/** What a title may say besides: what every machine has, and conditions under which the test runs at all. */
+const OTHERS: ReadonlySet<string> = new Set([
+  "cat",
+  "node",
+  "root",
+  "a checkout that others may enter",
+  "an open checkout",
+  "an open checkout of root's",
+  "mount namespaces",
+  "network namespaces",
+]);
+
+/** New namespaces for this account, as a guard has them. No package gives them. */
+export const NAMESPACES = "namespaces";
+
+/** What every guard is made with. */
+const GUARD = ["perl", NAMESPACES];
+
 /** Folders and files whose every test needs a program, by how their paths begin. */
-const BY_PATH: Readonly<Record<string, readonly string[]>> = {
+export const BY_PATH: Readonly<Record<string, readonly string[]>> = {
   "test/web/": ["chromium"],
   "test/prompts/": ["python3"],
   "test/channels/e2e-": ["python3"],
@@ -47,10 +77,16 @@ const BY_PATH: Readonly<Record<string, readonly string[]>> = {
   "test/approvals/typing.test.ts": ["python3"],
   "test/control/credentials.test.ts": ["python3"],
   "test/control/stop-load.test.ts": ["python3"],
-  "test/guard/automation.test.ts": ["dtach", "expect", "python3", "screen", "tmux"],
-  "test/guard/peers.test.ts": ["python3"],
-  "test/guard/programs.test.ts": ["python3"],
-  "test/guard/stopping.test.ts": ["python3"],
+  "test/guard/agent-program.test.ts": GUARD,
+  "test/guard/automation.test.ts": [...GUARD, "dtach", "expect", "python3", "screen", "tmux"],
+  "test/guard/hostile.test.ts": [...GUARD, "curl"],
+  "test/guard/needs-open.test.ts": GUARD,
+  "test/guard/peers.test.ts": [...GUARD, "curl", "python3"],
+  "test/guard/policy.test.ts": GUARD,
+  "test/guard/programs.test.ts": [...GUARD, "python3"],
+  "test/guard/stopping.test.ts": [...GUARD, "python3"],
+  "src/host/exact-run.test.ts": ["dash"],
+  "src/host/guard/guard.test.ts": GUARD,
   "src/host/terminal/launcher.test.ts": ["python3"],
   "src/host/terminal/probe/probe.test.ts": ["python3"],
   "src/host/terminal/probe/programs.test.ts": ["python3"],
@@ -61,27 +97,46 @@ const BY_PATH: Readonly<Record<string, readonly string[]>> = {
 /** Where programs of the system lie that an ordinary user's PATH leaves out. */
 const SYSTEM_PATHS = ["/usr/local/sbin", "/usr/sbin", "/sbin"];
 
-/** The programs that a test needs, by its file and its title with those of the suites around it. */
+/** What a test needs, by its file and its title with those of the suites around it. */
 export function needsOf(file: string, title: string): string[] {
   const byPath = Object.entries(BY_PATH).flatMap(([begin, names]) => (file.startsWith(begin) ? names : []));
+  return [...byPath, ...wordsOf(title).filter((it) => Object.hasOwn(PROGRAMS, it) || it === NAMESPACES)];
+}
+
+/** Words of a title that are unknown here: by them no test would ever be skipped. */
+export function unknownNeeds(title: string): string[] {
+  return wordsOf(title).filter((it) => !Object.hasOwn(PROGRAMS, it) && it !== NAMESPACES && !OTHERS.has(it));
+}
+
+function wordsOf(title: string): string[] {
   const words = [...title.matchAll(/\(needs ([^()]*)\)/g)].flatMap(([, said = ""]) => said.split(/,| and /));
-  return [...byPath, ...words.map((it) => it.trim()).filter((it) => Object.hasOwn(PROGRAMS, it))];
+  return words.map((it) => it.trim()).filter((it) => it !== "");
 }
 
 /**
- * The same, read from a file's source before anything runs. In a title that is made of a table's rows, `(needs $shell)`,
- * the rows are the strings of the file that name a program.
+ * The programs alone, read from a file's source before anything runs. In a title that is made of a table's rows,
+ * `(needs $shell)`, the rows are the strings of the file that name a program.
  */
 export function needsInSource(file: string, source: string): string[] {
   const hasRows = /\(needs [^()]*\$/.test(source);
-  const rows = [...source.matchAll(/["'`](\w+)["'`]/g)].flatMap(([, word = ""]) => (hasRows ? [word] : []));
-  return [...new Set([...needsOf(file, source), ...rows.filter((it) => Object.hasOwn(PROGRAMS, it))])];
+  const rows = [...source.matchAll(/["'`]([\w-]+)["'`]/g)].flatMap(([, word = ""]) => (hasRows ? [word] : []));
+  return [...new Set([...needsOf(file, source), ...rows])].filter((it) => Object.hasOwn(PROGRAMS, it));
 }
 
 export function isMissing(name: string): boolean {
+  if (name === NAMESPACES) return (areClosed ??= !canMakeNamespaces());
   const program = PROGRAMS[name]?.program ?? name;
   const folders = [...(process.env.PATH ?? "").split(delimiter), ...SYSTEM_PATHS];
   return !folders.some((folder) => folder !== "" && isExecutable(join(folder, program)));
+}
+
+/** Of this process's account on this machine, which doesn't change while it runs. */
+let areClosed: boolean | undefined;
+
+/** Without a line of our product: a guard that is broken must not be taken for a machine that allows none. */
+function canMakeNamespaces(): boolean {
+  const flags = process.getuid?.() === 0 ? "-m" : "-Urm";
+  return spawnSync("unshare", [flags, "true"], { stdio: "ignore" }).status === 0;
 }
 
 export function packageOf(name: string): string {

@@ -2,7 +2,7 @@
 import { relative } from "node:path";
 import { type RunnerTask, type RunnerTestFile, type RunnerTestSuite, TestRunner } from "vitest";
 import { ROOT } from "../source-files.ts";
-import { isMissing, needsOf } from "./needs.ts";
+import { isMissing, needsOf, unknownNeeds } from "./needs.ts";
 
 export default class SuiteRunner extends TestRunner {
   readonly #missing = new Map<string, boolean>();
@@ -22,6 +22,8 @@ export default class SuiteRunner extends TestRunner {
   #skipTask(task: RunnerTask, file: string, title: string): boolean {
     if (task.mode === "skip" || task.mode === "todo") return true;
     if (task.type === "suite") return this.#skip(task, file, title);
+    const unknown = unknownNeeds(title);
+    if (unknown.length > 0) throw new Error(`${file} > ${title}: tools/suite/needs.ts knows no ${unknown.join(", ")}`);
     if (!needsOf(file, title).some((it) => this.#isMissing(it))) return false;
     task.mode = "skip";
     return true;

@@ -77,13 +77,15 @@ const MUTATIONS: readonly Mutation[] = [
 /** How a shell tells of itself doesn't depend on the guard around it, and what is done to files not on the shell. */
 const GUARDED = IS_SOAK ? SHELLS : (["bash"] as const);
 const LEVELS = [
-  ...SHELLS.map((shell) => ({ shell, level: "open", inFiles: IS_SOAK || shell === "bash" }) as const),
-  ...GUARDED.map((shell) => ({ shell, level: "guard", inFiles: true }) as const),
+  ...SHELLS.map((shell) => ({ shell, level: "open", needs: shell, inFiles: IS_SOAK || shell === "bash" }) as const),
+  ...GUARDED.map(
+    (shell) => ({ shell, level: "guard", needs: `${shell}, perl and namespaces`, inFiles: true }) as const,
+  ),
 ];
 const BY_FILES = new Set(["a program's content", "a script's content"]);
 
 test.each(LEVELS)(
-  "[APR-11, APR-12] $shell ($level): what didn't change runs, once; what is bound and changes is refused by name, and nothing runs (needs $shell)",
+  "[APR-11, APR-12] $shell ($level): what didn't change runs, once; what is bound and changes is refused by name, and nothing runs (needs $needs)",
   async ({ shell, level, inFiles }) => {
     const bound = await BoundTerminal.open(shell, level === "guard" ? level : undefined);
     await runsUnchanged(bound);
@@ -239,7 +241,7 @@ const SWAP =
   'f=$(ls -t "$__ss.c" | head -1); cp "$__ss.c/$f" o; echo "echo evil" >e; mv -f e "$__ss.c/$f"; cp o "$__ss.c/$f"';
 
 test.each([{ shell: "bash" }, { shell: "zsh" }, { shell: "dash" }])(
-  "[APR-14] $shell: the file from which it reads a command can't be changed inside a guard; elsewhere that is told (needs $shell)",
+  "[APR-14] $shell: the file from which it reads a command can't be changed inside a guard; elsewhere that is told (needs $shell, perl and namespaces)",
   async ({ shell }) => {
     const [open, guarded] = [await BoundTerminal.open(shell), await BoundTerminal.open(shell, "guard")];
     const none = { programs: [], scripts: [] };

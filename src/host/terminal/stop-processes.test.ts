@@ -82,7 +82,7 @@ test("[STP-21] a keeper that was stopped holds up neither a new shell nor the en
 });
 
 test.runIf(process.getuid!() === 0)(
-  "[STP-7] what runs in a process namespace of its own dies, found or with its first process (needs root and unshare)",
+  "[STP-7] what runs in a process namespace of its own dies, found or with its first process (needs root, unshare and namespaces)",
   async () => {
     const live = await LiveTerminal.open();
     await live.command("unshare -pf --kill-child sleep 1000 &");
@@ -251,7 +251,7 @@ test.each([{ paused: false }, { paused: true }])(
   },
 );
 
-test("[STP-17] with a full table of descriptors a stop does the same", async () => {
+test("[STP-17] with a full table of descriptors a stop does the same (needs prlimit)", async () => {
   const live = await LiveTerminal.open();
   await live.command("setsid -f sleep 1000");
   live.type("sleep 1000; touch evil\r");

@@ -51,7 +51,7 @@ test.runIf(IS_ROOT)(
 );
 
 test.runIf(IS_ROOT)(
-  "[PRB-11] a private terminal of the same number is not taken for ours (needs root, unshare and python3)",
+  "[PRB-11] a private terminal of the same number is not taken for ours (needs root, unshare, namespaces and python3)",
   async () => {
     const code = [
       "import os, pty, subprocess",
@@ -237,7 +237,7 @@ describe.runIf(canHaveAccounts)("another user (needs root, sudo and a checkout t
 });
 
 test.runIf(IS_ROOT)(
-  "[PRB-15] without /proc only a password is told, and that it is a guess (needs root and unshare)",
+  "[PRB-15] without /proc only a password is told, and that it is a guess (needs root, unshare and namespaces)",
   async () => {
     const script = new URL("look-once.contract.ts", import.meta.url).pathname;
     const lookBlind = (command: string): Look => {

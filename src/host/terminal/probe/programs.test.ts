@@ -84,7 +84,7 @@ test("[PRB-4] read of the shell itself is a line, then a password, and its promp
   await lookUntil(shell, { waiting: true, kind: "shell" });
 });
 
-test("[PRB-4] the prompt of dash is a line: the kernel sees no difference to its read", async () => {
+test("[PRB-4] the prompt of dash is a line: the kernel sees no difference to its read (needs dash)", async () => {
   const shell = new ProgramOnPty("dash", ["-i"]);
 
   await lookUntil(shell, { waiting: true, kind: "line", program: "dash", pid: shell.pid });
@@ -124,12 +124,12 @@ test("[PRB-6] a timer in an event loop does not hide a question", async () => {
 });
 
 test.each([
-  { command: "echo -n '[sudo] password for bob: '; exec sleep 1000", program: "sleep" },
-  { command: "stty -echo; echo -n 'Password: '; exec sleep 1000", program: "sleep" },
-  { command: "exec tail -f /etc/passwd", program: "tail" },
-  { command: "exec watch -n 1000 true", program: "watch" },
-  { command: "exec cat <(sleep 1000)", program: "cat" },
-])("[PRB-7] `$command` does not wait", async ({ command, program }) => {
+  { command: "echo -n '[sudo] password for bob: '; exec sleep 1000", program: "sleep", needs: "bash" },
+  { command: "stty -echo; echo -n 'Password: '; exec sleep 1000", program: "sleep", needs: "bash" },
+  { command: "exec tail -f /etc/passwd", program: "tail", needs: "bash" },
+  { command: "exec watch -n 1000 true", program: "watch", needs: "watch" },
+  { command: "exec cat <(sleep 1000)", program: "cat", needs: "bash" },
+])("[PRB-7] `$command` does not wait (needs $needs)", async ({ command, program }) => {
   const busy = new ProgramOnPty("/bin/bash", ["--norc", "-c", command]);
   await busy.running(program);
 

@@ -54,14 +54,14 @@ describe("[BLK-9] the user's startup files", () => {
     expect((await shell.run("echo $from")).output).toContain("rc\r\n");
   });
 
-  test("[BLK-9] dash reads $ENV and passes it on", async () => {
+  test("[BLK-9] dash reads $ENV and passes it on (needs dash)", async () => {
     const shell = await liveShell("/usr/bin/dash", { home: { rc: "FROM=rc\nPS1='mine> '\n" }, env: { ENV: "rc" } });
 
     expect(shell.text()).toBe("mine> ");
     expect((await shell.run("echo $FROM; sh -c 'echo $ENV'")).output).toBe("rc\r\nrc\r\n");
   });
 
-  test("[BLK-9] an error in a startup file leaves the marks", async () => {
+  test("[BLK-9] an error in a startup file leaves the marks (needs dash)", async () => {
     const shell = await liveShell("/usr/bin/dash", { home: { rc: "echo 'open\n" }, env: { ENV: "rc" } });
 
     expect(await shell.run("echo a")).toMatchObject({ marks: ONE_BLOCK, output: "a\r\n" });
