@@ -1,5 +1,5 @@
 /**
- * How long a test waits for anything that has to happen. Nothing in the suite waits by a limit of its own: a limit that
+ * How long a test waits for anything that has to happen. No wait has a limit of its own: one that
  * fits a quiet machine fails a busy one. A wait that succeeds ends at once, so a long deadline costs nothing but in a
  * test that fails anyway. `npm run test:mutants`, where tests are meant to fail, sets a shorter one. Rule HSE-22 in docs/spec/house.md.
  */
