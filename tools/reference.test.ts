@@ -1,12 +1,15 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import type { SidestickClient } from "../src/client/sidestick.ts";
 import { type EventType, retentionOf } from "../src/domain/event.ts";
 import { makerOf } from "../test/channels/chat-hub.ts";
 import { type AppError, ERRORS } from "../src/protocol/errors.ts";
 import { operationNames } from "../src/protocol/operations.ts";
+import { OUTCOME_WAIT_MAX_MS } from "../src/protocol/prompts.ts";
+import { WAIT_BUDGET_MS } from "../src/protocol/pty-shapes.ts";
 import { ClientFrame, ServerFrame } from "../src/protocol/stream.ts";
+import { eventually } from "../test/support/eventually.ts";
 import { temporaryDirectory } from "../test/support/temporary.ts";
 import { enrolLight, LightHost } from "../test/support/light-host.ts";
 import { openTerminalHub } from "../test/support/terminal-hub.ts";
@@ -59,7 +62,7 @@ async function recordEverything(client: SidestickClient, agent: SidestickClient)
   await attached.promise;
   stream.close();
   const conversation_id = "c";
-  const run = { conversation_id, wait_ms: 20_000 };
+  const run = { conversation_id, wait_ms: WAIT_BUDGET_MS };
   await client.pty.exec_block({ ...run, command: "seq 1 300000; echo ghp_''0123456789abcdefghij0123456789abcdefgh" });
   await client.pty.exec_interactive({ ...run, command: "cat" });
   await client.pty.send({ conversation_id, data: "hello\r" });
@@ -69,32 +72,32 @@ async function recordEverything(client: SidestickClient, agent: SidestickClient)
   await client.conversation.bind({ channel: "test", thread_id: "1", session_id: sessionId });
   await client.channel.add({ kind: "telegram", token: "1:not-a-token" });
   await client.pty.exec_block({ ...run, command: "printf 'Here is my plan:\\n1. Add a test\\n2. Fix the parser\\n'" });
-  await vi.waitFor(async () => expect(await client.event.list({ types: ["plan"] })).not.toEqual([]), 15_000);
-  await vi.waitFor(async () => expect(await client.event.list({ types: ["keyframe"] })).not.toEqual([]), 15_000);
+  await eventually(async () => expect(await client.event.list({ types: ["plan"] })).not.toEqual([]));
+  await eventually(async () => expect(await client.event.list({ types: ["keyframe"] })).not.toEqual([]));
   const { requestId } = await client.approval.request({ sessionId, kind: "tool", payload: { command: "ls" } });
   await client.approval.resolve({ requestId, status: "approved", reason: "go ahead" });
   await agent.control.safe_point({ sessionId, step: "click", sequence: 1 });
   await client.control.user_intent({ sessionId, intent: "STOP_NOW" });
-  await vi.waitFor(async () => expect(await client.event.list({ types: ["receipt"] })).not.toEqual([]), 15_000);
+  await eventually(async () => expect(await client.event.list({ types: ["receipt"] })).not.toEqual([]));
   await client.session.close({ sessionId });
   await client.workspace.put({ workspaceId: "w1" });
 }
 
 async function answerQuestion(client: SidestickClient, conversation_id: string): Promise<void> {
   await client.pty.exec_block({ conversation_id, command: "read -p 'Go on? [Y/n] ' x" });
-  const [asked] = await vi.waitFor(async () => {
+  const [asked] = await eventually(async () => {
     const pending = await client.prompt.list({ status: "pending" });
     expect(pending).toHaveLength(1);
     return pending;
-  }, 15_000);
+  });
   const { prompt_id = "", nonce = "" } = asked ?? {};
-  await client.prompt.reply({ prompt_id, nonce, choice: "yes", wait_ms: 15_000 });
+  await client.prompt.reply({ prompt_id, nonce, choice: "yes", wait_ms: OUTCOME_WAIT_MAX_MS });
 }
 
 async function recordHost(client: SidestickClient, url: string): Promise<void> {
   const host = new LightHost(await enrolLight(url, client, "elsewhere"));
   await host.connect();
-  await vi.waitFor(async () => expect(await client.event.list({ types: ["host_link"] })).not.toEqual([]), 15_000);
+  await eventually(async () => expect(await client.event.list({ types: ["host_link"] })).not.toEqual([]));
   await client.host.remove({ hostId: "elsewhere" });
 }
 
@@ -111,10 +114,7 @@ async function recordApprovals(client: SidestickClient, agent: SidestickClient):
   const { requestId } = refusal.details as { readonly requestId: string };
   const edit = { command: `sh ${script}` };
   await client.approval.resolve({ requestId, status: "approved", edit });
-  await vi.waitFor(
-    async () => expect(await client.event.list({ types: ["approval_violated"] })).toHaveLength(1),
-    15_000,
-  );
+  await eventually(async () => expect(await client.event.list({ types: ["approval_violated"] })).toHaveLength(1));
 }
 
 test("[HSE-13] payloads are what the reference says they are, and no other types are recorded", async () => {

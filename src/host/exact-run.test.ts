@@ -13,7 +13,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { DEADLINE_MS } from "../../test/support/deadline.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { patience } from "../../tools/suite/patience.ts";
 import { temporaryDirectory } from "../../test/support/temporary.ts";
 import { type ApprovedFile, type ExactCommand, runExactly } from "./exact-run.ts";
 import { soakCount } from "../../test/support/soak.ts";
@@ -34,7 +36,7 @@ async function place(): Promise<{ readonly cwd: ExactCommand["cwd"]; readonly fi
   return { cwd: directory(home), file: (name) => join(home, name) };
 }
 
-const USUAL = { env: { PATH: "/usr/bin:/bin" }, timeoutMs: 10_000, scripts: [] };
+const USUAL = { env: { PATH: "/usr/bin:/bin" }, timeoutMs: DEADLINE_MS, scripts: [] };
 const SH = "/usr/bin/dash";
 const text = ({ stdout }: { readonly stdout: Uint8Array }): string => Buffer.from(stdout).toString();
 
@@ -158,8 +160,8 @@ test("[APR-32] at its time limit, and at its end, all of its group is killed", a
   const run = (script: string, timeoutMs: number) =>
     runExactly({ ...USUAL, argv: ["sh", "-c", script], program: approved(SH), cwd, timeoutMs });
 
-  const late = await run("echo $$ >first; sleep 1000 & sleep 1000", 4_000);
-  const left = await run("sleep 1000 & echo $! >second; exit 3", 10_000);
+  const late = await run("echo $$ >first; sleep 1000 & sleep 1000", 4_000 * patience());
+  const left = await run("sleep 1000 & echo $! >second; exit 3", DEADLINE_MS);
 
   expect(late).toMatchObject({ signal: "SIGKILL", timedOut: true });
   expect(left).toMatchObject({ exitCode: 3, timedOut: false });
@@ -227,4 +229,4 @@ test("[APR-31] of files that are swapped as fast as can be, nothing but what was
   }
 
   expect([...outcomes.keys()].filter((it) => it !== "approval_stale")).toEqual(["good\n"]);
-}, 300_000);
+});

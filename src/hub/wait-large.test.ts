@@ -4,6 +4,7 @@ import { runInNewContext } from "node:vm";
 import { afterAll, expect, test } from "vitest";
 import { Patterns } from "../lib/patterns.ts";
 import { type Condition, type TapeItem, type TapeReader, WaitDesk, type WaitAnswer } from "./wait-desk.ts";
+import { DEADLINE_MS } from "../../test/support/deadline.ts";
 import { IS_SOAK } from "../../test/support/soak.ts";
 
 const MEGABYTES = IS_SOAK ? 256 : 32;
@@ -24,7 +25,7 @@ function inUse(): number {
 }
 
 // What a pattern means doesn't hang on how busy the machine is.
-const patterns = new Patterns({ deadlineMs: 20_000 });
+const patterns = new Patterns({ deadlineMs: DEADLINE_MS });
 afterAll(() => patterns.close());
 const screens = {
   open: () => {

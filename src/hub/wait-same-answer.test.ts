@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { SEED } from "../../test/crash/seeded.ts";
+import { DEADLINE_MS } from "../../test/support/deadline.ts";
 import { MemoryTape } from "../../test/support/memory-tape.ts";
 import { TextView } from "../domain/text-view.ts";
 import { Patterns } from "../lib/patterns.ts";
@@ -11,7 +12,7 @@ import { soakCount } from "../../test/support/soak.ts";
 const TIMEOUT_MS = 300_000;
 const RUNS = soakCount(3_000);
 
-const patterns = new Patterns({ deadlineMs: 20_000 });
+const patterns = new Patterns({ deadlineMs: DEADLINE_MS });
 afterAll(() => patterns.close());
 const screens = {
   open: () => {

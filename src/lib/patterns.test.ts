@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
+import { DEADLINE_MS } from "../../test/support/deadline.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { PatternRefused, Patterns } from "./patterns.ts";
 
 /** Patient: how long a busy machine takes for a pattern is not what most of these are about. */
-const patterns = new Patterns({ deadlineMs: 20_000 });
+const patterns = new Patterns({ deadlineMs: DEADLINE_MS });
 afterAll(() => patterns.close());
 
 /** Where the match begins takes minutes to find: hundreds of states for each of a million characters. */

@@ -117,7 +117,7 @@ function rarityContract(open: OpenLog): void {
 }
 
 function slownessContract(open: OpenLog): void {
-  test("[LOG-12] a reader that stops reading holds back nobody and misses nothing", { timeout: 60_000 }, async () => {
+  test("[LOG-12] a reader that stops reading holds back nobody and misses nothing", async () => {
     const it = await TestLog.open(open);
     const slow = it.log.subscribe({ after: 0 }, new AbortController().signal)[Symbol.asyncIterator]();
     await it.write(ANN, "1");

@@ -249,7 +249,7 @@ function troubled(open: () => Promise<Stage>, openHasty: () => Promise<Stage>): 
   ] as const)(
     "[CHN-50] $trouble: try again $again, and then it goes well",
     async ({ trouble, again, retryAfterMs }) => {
-      const { channel, threadId, server } = await live(openHasty);
+      const { channel, threadId, server } = await live(trouble === "silent" ? openHasty : open);
       if (server.fails === undefined) return;
       server.fails(trouble, 2_000);
 

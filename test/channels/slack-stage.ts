@@ -4,6 +4,7 @@ import { SlackChannel, type SlackOptions } from "../../src/channels/slack/slack-
 import type { Channel } from "../../src/hub/channel-port.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { patience } from "../../tools/suite/patience.ts";
+import { DEADLINE_MS } from "../support/deadline.ts";
 import { eventually } from "../support/eventually.ts";
 import type { ChannelTrouble, Stage } from "./channel.contract.ts";
 import {
@@ -41,6 +42,7 @@ export async function openSlack(more: Partial<SlackOptions> = {}): Promise<Slack
     isBound: (threadId) => threadId === THREAD,
     logger: createLogger("debug", (line) => void lines.push(line)),
     retryMs: 20,
+    callMs: DEADLINE_MS,
     ...more,
   });
   onTestFinished(() => channel.close());

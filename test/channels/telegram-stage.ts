@@ -4,6 +4,7 @@ import { TelegramChannel } from "../../src/channels/telegram/telegram-channel.ts
 import type { TelegramTiming } from "../../src/channels/telegram/telegram-channel.ts";
 import { createLogger } from "../../src/lib/logger.ts";
 import { patience } from "../../tools/suite/patience.ts";
+import { DEADLINE_MS } from "../support/deadline.ts";
 import type { ChannelTrouble, Stage } from "./channel.contract.ts";
 import { BOT_NAME, TelegramServer } from "./telegram-server.ts";
 import type { Fault } from "./telegram-server.ts";
@@ -13,7 +14,7 @@ export const ANN = { id: "11", name: "Ann" };
 const SHOWING = ["sendMessage", "editMessageText"];
 
 /** Short enough for a test to wait for. */
-const TIMING: TelegramTiming = { waitSeconds: 2, callMs: 20_000, retryMinMs: 10, retryMaxMs: 50 };
+const TIMING: TelegramTiming = { waitSeconds: 2, callMs: DEADLINE_MS, retryMinMs: 10, retryMaxMs: 50 };
 /** When a call that Telegram never answers is given up; longer than a busy machine takes for one that it does. */
 export const SOON_MS = 1_000 * patience();
 

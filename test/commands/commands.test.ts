@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { AppError } from "../../src/client/sidestick.ts";
+import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { codeOf } from "../support/control-hub.ts";
 import { patience } from "../../tools/suite/patience.ts";
 import { eventually } from "../support/eventually.ts";
@@ -153,7 +154,7 @@ test("[RMC-4, WAI-13] whatever regex is waited for, an answer comes, and nobody 
   const slow = { ...at, session_id, from_cursor: 0, until: "(x?y?z? ?\\n?){200}q$", until_type: "regex" } as const;
 
   const waits = Array.from({ length: 4 }, () =>
-    noted("wait", codeOf(hub.agent.command.wait({ ...slow, wait_ms: 3_000 }))),
+    noted("wait", codeOf(hub.agent.command.wait({ ...slow, wait_ms: WAIT_BUDGET_MS }))),
   );
   await Promise.all([...waits, noted("whoami", hub.person.hub.whoami({}))]);
   const end = await hub.agent.command.send({ ...at, session_id, input_text: "x\n", until: "bye" });

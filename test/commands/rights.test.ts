@@ -5,6 +5,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test, type TestContext } from "vitest";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
+import { patience } from "../../tools/suite/patience.ts";
 import { IS_ROOT } from "../support/account.ts";
 import { eventually } from "../support/eventually.ts";
 import { type GuardedHub, openGuardedHub } from "../support/guarded-hub.ts";
@@ -120,7 +121,7 @@ describe.runIf(IS_ROOT && canBeOrdinary())(
       const end = await hub.agent.command.execute({
         ...(await project()),
         command,
-        timeout_ms: 1_000,
+        timeout_ms: 3_000 * patience(),
         max_bytes: 1_000,
       });
 

@@ -3,6 +3,7 @@ import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { ControlWatch } from "../../src/client/control-watch.ts";
 import { Runner, RunnerStopped, type RunnerOptions, SidestickClient, type Step } from "../../src/client/sidestick.ts";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
+import { patience } from "../../tools/suite/patience.ts";
 import { eventually } from "../support/eventually.ts";
 import { tokenOf } from "../support/hub.ts";
 import { openTerminalHub, type TerminalHub } from "../support/terminal-hub.ts";
@@ -182,7 +183,7 @@ test("[CTL-40] what was lost between the safe point and the step is heard by the
 
 test("[CTL-40] while a step runs its lease is renewed again and again, and not between steps", async () => {
   const { sessionId } = await attended();
-  await hub.person.control.grant({ sessionId, lease_seconds: 3 });
+  await hub.person.control.grant({ sessionId, lease_seconds: Math.ceil(3 * patience()) });
   const runner = runnerOf({ sessionId });
   const renewals = async (): Promise<number> =>
     (await eventsOf(sessionId, "control_handoff")).filter(({ payload }) => payload["change"] === "renewed").length;

@@ -2,6 +2,8 @@
  * What a hostile agent tries from inside its shell. Each is a bash script that ends with 0 if it succeeded; `$X` are the
  * facts of victim.ts. The open level's list of what succeeds is in docs/guide/guard.md.
  */
+import { DEADLINE_MS } from "../support/deadline.ts";
+
 export type Attempt = {
   readonly name: string;
   readonly script: string;
@@ -14,7 +16,7 @@ export type Attempt = {
 /** Whether a unix socket answers. */
 const connects = (path: string): string =>
   `python3 -c 'import socket,sys,os
-s = socket.socket(socket.AF_UNIX); s.settimeout(30)
+s = socket.socket(socket.AF_UNIX); s.settimeout(${DEADLINE_MS / 1000})
 s.connect(os.path.expandvars(sys.argv[1]).replace("@", "\\0", 1) if sys.argv[1].startswith("@") else os.path.expandvars(sys.argv[1]))' "${path}"`;
 
 const ioctl = (path: string): string =>
@@ -74,7 +76,7 @@ const POWER: readonly Attempt[] = [
   {
     name: "forge frames of a hub",
     script: `python3 -c 'import json, os, socket, struct, sys
-s = socket.socket(socket.AF_UNIX); s.settimeout(30); s.connect(os.environ["DATA"] + "/host/link.sock")
+s = socket.socket(socket.AF_UNIX); s.settimeout(${DEADLINE_MS / 1000}); s.connect(os.environ["DATA"] + "/host/link.sock")
 hello = json.dumps({"type": "HELLO", "versions": [1], "channel": "control", "hub": "evil"}).encode()
 s.sendall(struct.pack(">I", len(hello)) + struct.pack(">I", 0) + hello)
 sys.exit(0 if s.recv(1) else 1)'`,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { canHaveAccounts, TemporaryAccount } from "../support/account.ts";
+import { DEADLINE_MS } from "../support/deadline.ts";
 import { ATTEMPTS, type Attempt } from "./attempts.ts";
 import { Victim } from "./victim.ts";
 
@@ -14,7 +15,7 @@ async function succeeded(victim: Victim, attempts: readonly Attempt[]): Promise<
     writeFileSync(file(index), [...facts, script].join("\n"), { mode: 0o755 });
   }
   const conversation_id = "hostile";
-  const each = `timeout 60 bash ${file(0).slice(0, -1)}$i </dev/null >/dev/null 2>&1; echo "attempt $i ended $?"`;
+  const each = `timeout ${(2 * DEADLINE_MS) / 1000} bash ${file(0).slice(0, -1)}$i </dev/null >/dev/null 2>&1; echo "attempt $i ended $?"`;
   const command = `for i in $(seq 0 ${attempts.length - 1}); do ${each}; done`;
   const { cursor } = await victim.agent.pty.exec_interactive({ conversation_id, command });
   const last = { match: `attempt ${attempts.length - 1} ended `, from_cursor: cursor };

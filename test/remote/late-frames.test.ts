@@ -16,7 +16,7 @@ class LateHost extends LightHost {
     if (type === "START_INTERACTIVE_CMD") return this.reply(id);
     if (type === "STATUS") {
       this.reply(id, { mode: "idle", shell: "/bin/sh", integration: "marks", cols: 80, rows: 24 });
-      return void setTimeout(() => this.letGo(), 500);
+      return void setTimeout(() => this.letGo(), 50);
     }
     if (type === "RUN_BLOCK") {
       const { session_id, block_id: blockId, by } = message;

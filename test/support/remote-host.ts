@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { SidestickClient } from "../../src/client/sidestick.ts";
 import { compileCache } from "./compile-cache.ts";
+import { DEADLINE_MS } from "./deadline.ts";
 
 export type RemoteHostProcess = {
   readonly child: ChildProcess;
@@ -75,11 +76,10 @@ export async function joinHost(options: JoinOptions): Promise<RemoteHostProcess>
 
 /** Waits until the hub has it so. */
 export async function seen(person: SidestickClient, name: string, online: boolean) {
-  for (;;) {
+  return until(`${name} ${online ? "online" : "offline"}`, async () => {
     const host = await person.host.get({ hostId: name });
-    if (host.online === online) return host;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return host.online === online ? host : undefined;
+  });
 }
 
 function start({ prefix = [], env }: JoinOptions, args: readonly string[], lines: string[]): ChildProcess {
@@ -95,8 +95,19 @@ function start({ prefix = [], env }: JoinOptions, args: readonly string[], lines
 }
 
 async function ready(child: ChildProcess, lines: readonly string[]): Promise<void> {
-  while (!lines.some((it) => it.includes(`(pid ${child.pid})`) && it.startsWith("The host is ready"))) {
+  await until("the host ready", () => {
     if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the host ended: ${lines.join(" · ")}`);
+    return lines.find((it) => it.includes(`(pid ${child.pid})`) && it.startsWith("The host is ready"));
+  });
+}
+
+/** Not `eventually`: benchmarks join hosts too, and that needs vitest. */
+async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  const end = performance.now() + DEADLINE_MS;
+  while (performance.now() < end) {
+    const seen = await look();
+    if (seen !== undefined) return seen;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+  throw new Error(`not in ${DEADLINE_MS} ms: ${what}`);
 }

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, symlinkSync, writeFileS
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { DEADLINE_MS } from "../../../test/support/deadline.ts";
 import { siblingDoes } from "../../../test/support/escapes.ts";
 import { temporaryDirectory } from "../../../test/support/temporary.ts";
 import type { GuardTerms } from "../../protocol/link.ts";
@@ -27,7 +28,7 @@ async function inside(
   return spawnSync(start.file, start.args, {
     env: start.env,
     encoding: "utf8",
-    timeout: 60_000,
+    timeout: DEADLINE_MS,
     killSignal: "SIGKILL",
   });
 }
