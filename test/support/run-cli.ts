@@ -32,8 +32,6 @@ const ROOM = { highWaterMark: 2 ** 26 };
 export async function runCliHere(args: readonly string[], { stdin, env = {} }: CliOptions = {}): Promise<CliResult> {
   const [stdout, stderr] = [new PassThrough(ROOM), new PassThrough(ROOM)];
   const source = stdin === undefined ? undefined : Readable.from([Buffer.from(stdin)]);
-  for (const name of ["SIDESTICK_TOKEN", "SIDESTICK_URL", "SIDESTICK_DATA_DIR", "SIDESTICK_CONFIG"])
-    delete process.env[name];
   Object.assign(process.env, env);
   const code = await run(args, new Terminal(stdout, stderr, () => source)).finally(() => {
     for (const name of Object.keys(env)) delete process.env[name];
