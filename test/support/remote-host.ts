@@ -38,21 +38,31 @@ export type JoinOptions = {
 
 const PROGRAM = new URL("../composition/remote-host.ts", import.meta.url).pathname;
 
-/** Resolves when the hub sees it online. */
+/** Resolves when the hub sees it online. One that fails leaves neither a process nor a directory. */
 export async function joinHost(options: JoinOptions): Promise<RemoteHostProcess> {
   const { url, person, name, workspaceId, args = [] } = options;
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), "sidestick-")));
   const { code } = await person.host.invite({ name, workspaceId });
   const lines: string[] = [];
   let child = start(options, [url, "--code", code, "--data-dir", dataDir, ...args], lines);
-  await ready(child, lines);
-  const { hostId } = await seen(person, name, true);
   const kill = async (signal: NodeJS.Signals = "SIGKILL"): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, "exit");
     child.kill(signal);
     await exited;
   };
+  const end = async (): Promise<void> => {
+    await kill("SIGTERM");
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  };
+  const online = async () => {
+    await ready(child, lines);
+    return seen(person, name, true);
+  };
+  const { hostId } = await online().catch(async (error: unknown) => {
+    await end();
+    throw error;
+  });
   return {
     get child() {
       return child;
@@ -64,13 +74,9 @@ export async function joinHost(options: JoinOptions): Promise<RemoteHostProcess>
     kill,
     again: async () => {
       child = start(options, ["--data-dir", dataDir], lines);
-      await ready(child, lines);
-      await seen(person, name, true);
+      await online();
     },
-    end: async () => {
-      await kill("SIGTERM");
-      await rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-    },
+    end,
   };
 }
 
