@@ -14,6 +14,7 @@ import { descendants, type Look } from "./probe.ts";
 import { allProcesses } from "./processes.ts";
 import { closeProbe, inShell, kill, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
 import { NO_HOME } from "../../../../test/support/no-home.ts";
+import { sshd } from "../../../../test/fixtures/programs/ssh-server.ts";
 
 afterAll(closeProbe);
 
@@ -134,11 +135,11 @@ describe("ssh (needs ssh and sshd)", () => {
       "SetEnv SHLVL=1",
     ];
     await writeFile(join(directory, "config"), settings.join("\n"));
-    if (IS_ROOT) await mkdir("/run/sshd", { recursive: true });
-    const sshd = spawn("/usr/sbin/sshd", ["-D", "-e", "-f", join(directory, "config")], { stdio: "ignore" });
+    const [file = "", ...args] = sshd(join(directory, "config"));
+    const server = spawn(file, args, { stdio: "ignore" });
     onTestFinished(async () => {
-      const gone = once(sshd, "exit");
-      kill(sshd.pid!, "SIGTERM");
+      const gone = once(server, "exit");
+      kill(server.pid!, "SIGTERM");
       await gone;
     });
     await eventually(() => once(connect(port, "127.0.0.1").on("connect", destroy), "connect"));
