@@ -189,4 +189,5 @@ test("[RMC-2, RMC-15] a session for one command takes neither a second one nor a
   const input = { bytes: Buffer.from("x"), by: BOT, class: "drive" } as const;
   await expect(driver.input(sessionId, input)).rejects.toMatchObject({ code: "invalid_transition" });
   await expect(driver.respawn(sessionId, BOT)).rejects.toMatchObject({ code: "invalid_transition" });
+  await driver.stop(sessionId);
 });

@@ -79,7 +79,7 @@ export const BY_PATH: Readonly<Record<string, readonly string[]>> = {
   "test/control/stop-load.test.ts": ["python3"],
   "test/guard/agent-program.test.ts": GUARD,
   "test/guard/automation.test.ts": [...GUARD, "dtach", "expect", "python3", "screen", "tmux"],
-  "test/guard/hostile.test.ts": [...GUARD, "curl"],
+  "test/guard/hostile.test.ts": [...GUARD, "curl", "python3"],
   "test/guard/needs-open.test.ts": GUARD,
   "test/guard/peers.test.ts": [...GUARD, "curl", "python3"],
   "test/guard/policy.test.ts": GUARD,
