@@ -80,7 +80,10 @@ export interface EventLog {
   /** The newest event of one type in one stream, if one is kept. */
   last(stream: string, type: EventType): Promise<StoredEvent | undefined>;
 
-  /** The newest event of a stream that has a position, if one is kept: how far its host's frames were stored. */
+  /**
+   * The event with the largest position in a stream, if one is kept: how far its host's frames were stored. It may not be
+   * the newest with a position: an announcement of output can be stored behind an event that it precedes.
+   */
   lastPlaced(stream: string): Promise<StoredEvent | undefined>;
 
   /** From stored to live without a gap and without a repeat. A slow reader holds back nobody. */

@@ -98,3 +98,18 @@ test("[HST-14] a desk that has stopped takes nothing, so that nothing is acknowl
 
   await expect(intake([third])).rejects.toMatchObject({ code: "storage_unavailable" });
 });
+
+test("[HST-1] a fact is not stored again because output before it was announced after it", async () => {
+  const { output, intake, log } = await opened();
+  const [byte, fact] = framesOf(1, 1);
+  await intake([byte!]);
+
+  await Promise.all([intake([fact!]), output.announce(SESSION)]);
+
+  const stored = await log.read({ types: ["prompt", "stdout"], limit: 10 });
+  expect(stored.map(({ type, position }) => [type, position])).toEqual([
+    ["prompt", 2],
+    ["stdout", 1],
+  ]);
+  expect(await output.begin(SESSION, HOST)).toEqual({ order: 2, cursor: 1 });
+});

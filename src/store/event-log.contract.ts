@@ -220,7 +220,7 @@ function sizeContract(open: OpenLog): void {
     expect(await it.log.last(HUB_STREAM, "stdout")).toBeUndefined();
   });
 
-  test("[LOG-7] the last event with a position in a stream is found, whatever its type and what came after it", async () => {
+  test("[LOG-7] the event with the largest position in a stream is found, whatever its type and what came after it", async () => {
     const it = await TestLog.open(open);
     await it.log.append(
       ANN,
@@ -233,6 +233,7 @@ function sizeContract(open: OpenLog): void {
     );
     await it.log.append(ANN, "any", [output("3"), status("4")], "process");
     await it.log.append(BOB, "any", [output("5")], "process");
+    await it.log.append(ANN, "any", [{ ...output("6"), position: 4 }], "process");
 
     expect(await it.log.lastPlaced(ANN)).toMatchObject({ sequence: 2, type: "status", position: 5 });
     expect(await it.log.lastPlaced(BOB)).toBeUndefined();

@@ -17,6 +17,9 @@ const CACHED_STATEMENTS = 100;
 /** Rows fetched before their size is looked at: fetching all at once is twice as fast as stepping through them. */
 const CHUNK_ROWS = 500;
 
+/** More than the events that can be stored behind one with a larger position: one announcement of output. */
+const OVERTAKEN_MAX = 8;
+
 /** A larger payload is fetched by itself, and only if the page has room for it: bounds what a chunk holds. */
 const SMALL_BYTES = 16 * 1024;
 
@@ -96,19 +99,19 @@ export class Reader {
     );
   }
 
-  /** A page of the newest event with a position in a stream, or of none. */
+  /** A page of the event with the largest position in a stream, or of none. */
   lastPlaced(sessionId: string): Page {
     const stream = this.#streams.find(sessionId);
     const end = { through: this.#ledger.last, removed: 0 };
     if (stream === undefined) return this.#encode([], end);
     const found = CLASSES.flatMap((id) => {
       const where = `stream = ? AND class = ${id} AND position IS NOT NULL`;
-      const statement = this.#prepare(`SELECT ${COLUMNS} FROM events WHERE ${where} ORDER BY sequence DESC LIMIT 1`);
+      const statement = this.#prepare(`SELECT ${COLUMNS} FROM events WHERE ${where} ORDER BY sequence DESC LIMIT ${OVERTAKEN_MAX}`);
       return statement.all(stream.id) as unknown as Fetched[];
     });
-    const newest = found.sort((a, b) => b[0] - a[0]).slice(0, 1);
+    const furthest = found.sort((a, b) => (b[5] ?? 0) - (a[5] ?? 0) || b[0] - a[0]).slice(0, 1);
     return this.#encode(
-      newest.map((fetched) => this.#whole(fetched)),
+      furthest.map((fetched) => this.#whole(fetched)),
       end,
     );
   }
