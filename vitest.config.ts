@@ -16,7 +16,7 @@ const WEB = ["test/web/**/*.test.ts"];
 const TIMEOUT_MS = (IS_SOAK ? 3_600_000 : 120_000) * patience();
 
 /** A developer's own settings of the product and their directories would reach it in tests. These are the suite's. */
-const SETTINGS = /^SIDESTICK_(?:DEADLINE_MS|PATIENCE|RUN_PROGRESS|RUN_REPORT|SCREENSHOTS|SEED|SOAK)$/;
+const SETTINGS = /^SIDESTICK_(?:DEADLINE_MS|PATIENCE|RUN_PROGRESS|SCREENSHOTS|SEED|SOAK)$/;
 for (const name of Object.keys(process.env))
   if (/^(?:SIDESTICK|XDG)_/.test(name) && !SETTINGS.test(name)) delete process.env[name];
 

@@ -86,6 +86,9 @@ test("[HSE-23] the summary counts what was skipped, and says how to install what
     "skipped 2: no-such-editor, no-such-shell are missing; sudo apt-get install no-such-editor no-such-shell",
     "skipped 3: needs root (2), only on macOS (1)",
   ]);
+  expect(skippedLines([{ ...skipped, missing: [NAMESPACES] }])).toEqual([
+    "skipped 1: this machine lets nobody make namespaces",
+  ]);
 });
 
 test.each([

@@ -1,6 +1,6 @@
 /** What `npm test` prints when everything has run. */
 import type { RunReport, TestReport } from "./report.ts";
-import { packageOf } from "./needs.ts";
+import { NAMESPACES, packageOf } from "./needs.ts";
 import { type Leftovers, leftoverLines } from "./run-directory.ts";
 import { type Failure, MOST_FLAKY, type Verdict } from "./verdict.ts";
 
@@ -35,13 +35,19 @@ export function skippedLines(skipped: readonly TestReport[]): string[] {
   const missing = [...new Set(without.flatMap((it) => it.missing ?? []))].toSorted();
   const others = skipped.filter((it) => it.missing === undefined).map(({ title }) => reasonOf(title));
   return [
-    ...(missing.length === 0
-      ? []
-      : [
-          `skipped ${without.length}: ${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing; ` +
-            `sudo apt-get install ${[...new Set(missing.map(packageOf))].join(" ")}`,
-        ]),
+    ...(missing.length === 0 ? [] : [`skipped ${without.length}: ${remedies(missing).join("; ")}`]),
     ...(others.length === 0 ? [] : [`skipped ${others.length}: ${counted(others).join(", ")}`]),
+  ];
+}
+
+function remedies(missing: readonly string[]): string[] {
+  const programs = missing.filter((it) => it !== NAMESPACES);
+  const packages = [...new Set(programs.map(packageOf))].join(" ");
+  return [
+    ...(programs.length === 0
+      ? []
+      : [`${programs.join(", ")} ${programs.length === 1 ? "is" : "are"} missing; sudo apt-get install ${packages}`]),
+    ...(missing.includes(NAMESPACES) ? ["this machine lets nobody make namespaces"] : []),
   ];
 }
 
