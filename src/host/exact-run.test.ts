@@ -15,7 +15,6 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { DEADLINE_MS } from "../../test/support/deadline.ts";
 import { eventually } from "../../test/support/eventually.ts";
-import { patience } from "../../tools/suite/patience.ts";
 import { temporaryDirectory } from "../../test/support/temporary.ts";
 import { type ApprovedFile, type ExactCommand, runExactly } from "./exact-run.ts";
 import { soakCount } from "../../test/support/soak.ts";
@@ -160,7 +159,7 @@ test("[APR-32] at its time limit, and at its end, all of its group is killed", a
   const run = (script: string, timeoutMs: number) =>
     runExactly({ ...USUAL, argv: ["sh", "-c", script], program: approved(SH), cwd, timeoutMs });
 
-  const late = await run("echo $$ >first; sleep 1000 & sleep 1000", 4_000 * patience());
+  const late = await run("echo $$ >first; sleep 1000 & sleep 1000", DEADLINE_MS / 10);
   const left = await run("sleep 1000 & echo $! >second; exit 3", DEADLINE_MS);
 
   expect(late).toMatchObject({ signal: "SIGKILL", timedOut: true });

@@ -106,7 +106,9 @@ export class Reader {
     if (stream === undefined) return this.#encode([], end);
     const found = CLASSES.flatMap((id) => {
       const where = `stream = ? AND class = ${id} AND position IS NOT NULL`;
-      const statement = this.#prepare(`SELECT ${COLUMNS} FROM events WHERE ${where} ORDER BY sequence DESC LIMIT ${OVERTAKEN_MAX}`);
+      const statement = this.#prepare(
+        `SELECT ${COLUMNS} FROM events WHERE ${where} ORDER BY sequence DESC LIMIT ${OVERTAKEN_MAX}`,
+      );
       return statement.all(stream.id) as unknown as Fetched[];
     });
     const furthest = found.sort((a, b) => (b[5] ?? 0) - (a[5] ?? 0) || b[0] - a[0]).slice(0, 1);
