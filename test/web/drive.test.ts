@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
+import { livingChildrenOf } from "../support/living-children.ts";
 import { seesInTerminal, WebStage } from "./stage.ts";
 
 let stage: WebStage;
@@ -72,7 +73,9 @@ test("[WEB-21, WEB-20] interrupted safely, by a key at the terminal, the agent w
 test("[WEB-21, WEB-25] STOP NOW, one click, ends what runs; its receipt says by whom and what until it is closed, for good", async () => {
   const { sessionId, page } = await opened("web-stop");
   await stage.agent.pty.exec_interactive({ conversation_id: "web-stop", command: "sleep 1000 | sleep 2000" });
-  await seesInTerminal(page, "sleep 2000");
+  const { pid = 0 } = await stage.agent.pty.status({ conversation_id: "web-stop" });
+  // Until then they are bash's own forks.
+  await eventually(() => expect(livingChildrenOf(pid).filter((it) => it.includes("sleep"))).toHaveLength(2));
 
   await choice(page, "STOP NOW").click();
 

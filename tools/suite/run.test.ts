@@ -185,7 +185,7 @@ test("[HSE-23] tests without their programs are skipped, and so are the hooks of
   const { first, verdict } = await suiteOf(
     {
       "none.test.ts": `beforeAll(() => { throw new Error("no fish"); });\ntest("swims (needs fish)", () => {});`,
-      "some.test.ts": `test.each([{ shell: "fish" }, { shell: "sh" }])("$shell runs (needs $shell)", () => {});`,
+      "some.test.ts": `test.each([{ program: "fish" }, { program: "node" }])("$program runs (needs $program)", () => {});`,
     },
     { env: { PATH: "/nowhere" } },
   );
