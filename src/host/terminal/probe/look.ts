@@ -24,7 +24,7 @@ import {
   terminalOf,
   terminalsInside,
 } from "./terminal-in-use.ts";
-import { readTtyModes } from "./tty.ts";
+import { deliverInput, readTtyModes } from "./tty.ts";
 
 export type ProbeTarget = {
   /** The master. */
@@ -48,6 +48,8 @@ export type Look =
 
 export function lookAt(target: ProbeTarget): Look {
   if (!existsSync("/proc/self/stat")) return lookWithoutProcesses(target);
+  // Else a program would seem to wait for what is on its way to it.
+  deliverInput(target.fd);
   const terminal = terminalOf(target.fd, target.shellPid);
   if (terminal === undefined) return notWaiting("the terminal is gone", "low");
   return lookInto(terminal, { screen: target.modes, shellPid: target.shellPid, depth: 0, holder: false });

@@ -8,7 +8,7 @@ import { descendants } from "./probe.ts";
 import { childrenByScan } from "./processes.ts";
 import { closeProbe, inShell, kill, lookUntil, ProgramOnPty } from "./program-on-pty.contract.ts";
 import { shellAtPrompt } from "./shell-at-prompt.ts";
-import { flushInput, foregroundGroup, readTtyModes, unreadInput } from "./tty.ts";
+import { deliverInput, flushInput, foregroundGroup, readTtyModes, unreadInput } from "./tty.ts";
 
 afterAll(closeProbe);
 
@@ -55,6 +55,21 @@ test("[PRB-23] what was typed and not read is counted, and flushed it never runs
   shell.type("echo d''one\r");
   await eventually(() => expect(shell.output).toContain("done"));
   expect(await readdir(directory)).toEqual([]);
+});
+
+test("[PRB-25] what was typed has reached its reader before that is looked at", async () => {
+  const program = inShell("stty -echo; exec sleep 1000");
+  await program.running("sleep");
+  const unread: (number | undefined)[] = [];
+
+  for (let line = 0; line < 500; line += 1) {
+    program.type("x\n");
+    deliverInput(program.fd);
+    unread.push(unreadInput(program.slavePath));
+    flushInput(program.slavePath);
+  }
+
+  expect(unread).toEqual(unread.map(() => 2));
 });
 
 test("[PRB-23] what is no terminal answers nothing", async () => {

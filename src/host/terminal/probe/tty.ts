@@ -83,6 +83,18 @@ export function unreadInput(slavePath: string): number | undefined {
 }
 
 /**
+ * Brings what a master has taken to a reader of its slave who has nothing to read. It waits in a queue of the kernel's,
+ * which a busy machine works off late; a poll of the slave works it off first. It can block.
+ */
+export function deliverInput(fd: number): void {
+  const answer = [0];
+  if (ioctl(fd, TIOCGPTN, answer) !== 0) return;
+  withTerminal(`/dev/pts/${answer[0]}`, constants.O_RDONLY, (slave) =>
+    poll([{ fd: slave, events: POLLIN, revents: 0 }], 1, 0),
+  );
+}
+
+/**
  * Opens a terminal for the length of `ask`: a slave kept open would keep its master from ever seeing the end. Never
  * becomes our controlling terminal, never blocks on what only has a terminal's name.
  */
@@ -135,6 +147,7 @@ const FIONREAD = 0x541b;
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
 const TIOCGPTN = 0x80045430;
+const POLLIN = 1;
 const SLAVE_MAJOR = 136;
 const SLAVE_MAJOR_LAST = 143;
 
@@ -155,6 +168,12 @@ const fcntl = libc.func("int fcntl(int fd, int command, ...)") as (
   command: number,
   type: string,
   value: number,
+) => number;
+koffi.struct("pollfd", { fd: "int", events: "short", revents: "short" });
+const poll = libc.func("int poll(_Inout_ pollfd *files, unsigned long count, int timeout)") as (
+  files: readonly { readonly fd: number; readonly events: number; readonly revents: number }[],
+  count: number,
+  timeoutMs: number,
 ) => number;
 const tcflush = libc.func("int tcflush(int fd, int queue)") as (fd: number, queue: number) => number;
 const ioctl = libc.func("int ioctl(int fd, unsigned long request, _Out_ int *answer)") as (
