@@ -117,7 +117,7 @@ async function recordApprovals(client: SidestickClient, agent: SidestickClient):
   await eventually(async () => expect(await client.event.list({ types: ["approval_violated"] })).toHaveLength(1));
 }
 
-test("[HSE-13] payloads are what the reference says they are, and no other types are recorded", async () => {
+test("[HSE-13] payloads are what the reference says they are, and no other types are recorded (needs perl)", async () => {
   const maker = makerOf(() => new TestChannel());
   const { person: client, agent, url, stop } = await openTerminalHub({ maker }, { yaml: ASKING });
   onTestFinished(stop);

@@ -86,7 +86,7 @@ test("[RMC-2] what a program leaves unread is read by nobody, and nothing more c
   expect([input.code, input.message]).toEqual(["invalid_transition", expect.stringContaining("wait_for_command")]);
 });
 
-test("[RMC-3] the text is run exactly as given, by the shell's -c, in the directory that was asked for", async () => {
+test("[RMC-3] the text is run exactly as given, by the shell's -c, in the directory that was asked for (needs perl)", async () => {
   const at = await project();
   const command = `printf '%s|' "$0" "$PWD" 'a  b' "it's" $'\\u00e9\\n'\necho "\${x-unset}"`;
 
@@ -97,7 +97,7 @@ test("[RMC-3] the text is run exactly as given, by the shell's -c, in the direct
   expect([nowhere.code, nowhere.message]).toEqual(["kind_unavailable", "cwd is no directory on this host"]);
 });
 
-test("[RMC-3, RMC-15] a text as long as it may be is run whole, though it takes several messages", async () => {
+test("[RMC-3, RMC-15] a text as long as it may be is run whole, though it takes several messages (needs perl)", async () => {
   const at = await project();
   const command = `printf %s '${"😀".repeat(14_980)}' | sha256sum`;
 
@@ -240,7 +240,7 @@ test("[RMC-8] one more than a project may have is refused with the first one's i
   expect((await refused(start())).details["session_id"]).toBe(first?.session_id);
 });
 
-test("[RMC-12] a command without a terminal: both streams apart, its end, nothing to read and nobody to ask", async () => {
+test("[RMC-12] a command without a terminal: both streams apart, its end, nothing to read and nobody to ask (needs perl)", async () => {
   const at = await project();
   const command =
     "echo out; echo err >&2; echo more; tty; cat; (: </dev/tty) || echo no terminal; cut -d' ' -f7 /proc/$$/stat; exit 3";
@@ -257,7 +257,7 @@ test("[RMC-12] a command without a terminal: both streams apart, its end, nothin
   });
 });
 
-test("[RMC-12] its time is enforced, a signal is told, and much output comes whole or says that it doesn't", async () => {
+test("[RMC-12] its time is enforced, a signal is told, and much output comes whole or says that it doesn't (needs perl)", async () => {
   const at = await project();
   const noise = "for i in 1 2 3 4 5; do seq 20000; seq 20000 >&2; done";
 
@@ -277,7 +277,7 @@ test("[RMC-12] its time is enforced, a signal is told, and much output comes who
   expect(cut.stdout).toMatch(/^1\n2\n[^]*… \d+ bytes left out …[^]*\n100000\n$/);
 });
 
-test("[RMC-12, RED-1] each of its streams is masked by itself", async () => {
+test("[RMC-12, RED-1] each of its streams is masked by itself (needs perl)", async () => {
   const at = await project();
   const command = "printf 'password: '; echo plain >&2; sleep 0.1; echo hunter2hunter2";
 
@@ -287,7 +287,7 @@ test("[RMC-12, RED-1] each of its streams is masked by itself", async () => {
   expect(stderr).toBe("plain\n");
 });
 
-test("[RMC-13] killed by either way, with all that it started, and told how it ended (needs pgrep)", async () => {
+test("[RMC-13] killed by either way, with all that it started, and told how it ended (needs perl and pgrep)", async () => {
   const long = `sleep 71.${process.pid}`;
   const one = await started(`${long} & setsid ${long} & nohup ${long} >/dev/null & echo begun; read x`);
   const two = await started("trap '' HUP TERM; echo deaf; read x");

@@ -157,7 +157,7 @@ async function onHost(command: "interactive" | "plain") {
   return { driver, sessionId, taken, run, ended, types, largest: () => largest };
 }
 
-test("[RMC-15] over the link: a plain command's output in frames of at most 64 KB, its end as COMMAND_RESULT", async () => {
+test("[RMC-15] over the link: a plain command's output in frames of at most 64 KB, its end as COMMAND_RESULT (needs perl)", async () => {
   const { run, ended, taken, types, largest } = await onHost("plain");
 
   await run("head -c 3000000 /dev/zero | tr '\\0' x; echo y >&2; exit 6");
@@ -177,7 +177,7 @@ test("[RMC-15] one on a terminal ends with INTERACTIVE_CMD_DONE, by its time if 
   expect(types.at(-1)).toBe("INTERACTIVE_CMD_DONE");
 });
 
-test("[RMC-2, RMC-15] a session for one command takes neither a second one nor a block, a plain one no input", async () => {
+test("[RMC-2, RMC-15] a session for one command takes neither a second one nor a block, a plain one no input (needs perl)", async () => {
   const { driver, sessionId, run } = await onHost("plain");
   const block = { blockId: crypto.randomUUID(), command: "true", by: BOT };
 

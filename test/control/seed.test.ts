@@ -114,7 +114,7 @@ test("[CTL-29] without a safe point of its own the agent's next input is one, an
   expect(await house.control(sessionId)).toMatchObject({ control_mode: "USER", agent_status: "PAUSED" });
 });
 
-test("[CTL-2, CTL-4, CTL-31, CTL-32] STOP_NOW halts automation", async () => {
+test("[CTL-2, CTL-4, CTL-31, CTL-32] STOP_NOW halts automation (needs perl)", async () => {
   const { conversation_id, sessionId } = await house.granted();
   const marker = `${house.hub.dataDir}/evil`;
   const { epoch } = await house.control(sessionId);

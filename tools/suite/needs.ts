@@ -92,6 +92,7 @@ export const BY_PATH: Readonly<Record<string, readonly string[]>> = {
   "src/host/terminal/probe/programs.test.ts": ["python3"],
   "src/host/terminal/prompts.test.ts": ["python3"],
   "src/host/terminal/shells/submission.test.ts": ["python3"],
+  "src/host/terminal/stop-shells.test.ts": ["perl"],
 };
 
 /** Where programs of the system lie that an ordinary user's PATH leaves out. */
