@@ -68,7 +68,7 @@ describe("a command", () => {
     expect(readFileSync(file, "utf8")).toBe("run\n");
   });
 
-  test("[RMC-18, RMC-12] one without a terminal is answered whole, though the link was cut", async () => {
+  test("[RMC-18, RMC-12] one without a terminal is answered whole, though the link was cut (needs perl)", async () => {
     const at = await project();
     const file = join(stage.dataDir, "begun");
     const running = stage.agent.command.execute({ ...at, command: `${TELLING}; : >${file}; ${TELLING} >&2; exit 3` });

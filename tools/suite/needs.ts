@@ -76,7 +76,9 @@ export const BY_PATH: Readonly<Record<string, readonly string[]>> = {
   "test/channels/secrets.test.ts": ["python3"],
   "test/approvals/typing.test.ts": ["python3"],
   "test/control/credentials.test.ts": ["python3"],
-  "test/control/stop-load.test.ts": ["python3"],
+  "test/commands/asked.test.ts": ["perl"],
+  "test/control/left-running.test.ts": ["perl"],
+  "test/control/stop-load.test.ts": ["perl", "python3"],
   "test/guard/agent-program.test.ts": GUARD,
   "test/guard/automation.test.ts": [...GUARD, "dtach", "expect", "python3", "screen", "tmux"],
   "test/guard/hostile.test.ts": [...GUARD, "curl", "python3"],
@@ -92,7 +94,9 @@ export const BY_PATH: Readonly<Record<string, readonly string[]>> = {
   "src/host/terminal/probe/programs.test.ts": ["python3"],
   "src/host/terminal/prompts.test.ts": ["python3"],
   "src/host/terminal/shells/submission.test.ts": ["python3"],
+  "src/host/terminal/stop-inside.test.ts": ["perl"],
   "src/host/terminal/stop-shells.test.ts": ["perl"],
+  "src/host/terminal/sweep.test.ts": ["perl"],
 };
 
 /** Where programs of the system lie that an ordinary user's PATH leaves out. */
