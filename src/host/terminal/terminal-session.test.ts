@@ -302,7 +302,7 @@ const LEFT_BEHIND = [
   "sh -c '(env -i setsid sleep 1000 &)'",
 ];
 
-test.each(LEFT_BEHIND)("[PTY-44] terminate ends `%s`, which left the shell's session", async (command) => {
+test.each(LEFT_BEHIND)("[PTY-44] terminate ends `%s`, which left the shell's session (needs perl)", async (command) => {
   const opened = await LiveTerminal.open();
   await opened.command(command);
   const pids = await opened.running("sleep");
@@ -312,7 +312,7 @@ test.each(LEFT_BEHIND)("[PTY-44] terminate ends `%s`, which left the shell's ses
   expect(pids.filter(isAlive)).toEqual([]);
 });
 
-test.each(LEFT_BEHIND)("[PTY-41] a respawn ends `%s`, which left the shell's session", async (command) => {
+test.each(LEFT_BEHIND)("[PTY-41] a respawn ends `%s`, which left the shell's session (needs perl)", async (command) => {
   const opened = await LiveTerminal.open();
   await opened.command(command);
   const pids = await opened.running("sleep");

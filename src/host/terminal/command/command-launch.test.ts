@@ -5,7 +5,7 @@ import { closeServices, OpenedTerminal } from "../../../../test/support/terminal
 afterAll(closeServices);
 
 test.each([{ command: "interactive" }, { command: "plain" }, { command: "plain", containment: "guard" }] as const)(
-  "[RMC-3] when the session is there, so is what waits in it, in its directory: %j",
+  "[RMC-3] when the session is there, so is what waits in it, in its directory: %j (needs perl)",
   async (options) => {
     const { session, home } = await OpenedTerminal.open(options);
 
