@@ -95,6 +95,7 @@ export const BY_PATH: Readonly<Record<string, readonly string[]>> = {
   "src/host/terminal/prompts.test.ts": ["python3"],
   "src/host/terminal/shells/submission.test.ts": ["python3"],
   "src/host/terminal/stop-inside.test.ts": ["perl"],
+  "src/host/terminal/stop-processes.test.ts": ["perl"],
   "src/host/terminal/stop-shells.test.ts": ["perl"],
   "src/host/terminal/sweep.test.ts": ["perl"],
 };
