@@ -4,9 +4,9 @@
  *
  *   node chat-victim.ts <data-dir> <session id> <first number> <begin of time>
  */
-import { writeSync } from "node:fs";
 import { ANN, openChatDesks } from "./chat-desks.ts";
 import { PACE } from "./pace.ts";
+import { printNow } from "../support/print-now.ts";
 
 const [dataDir = "", sessionId = "", first = "0", begin = "0"] = process.argv.slice(2);
 const hub = await openChatDesks(dataDir, { now: PACE(Number(begin)) });
@@ -14,7 +14,7 @@ const hub = await openChatDesks(dataDir, { now: PACE(Number(begin)) });
 async function decide(index: number): Promise<void> {
   const plan = { planId: `plan-${index}`, title: `Plan ${index}`, steps: ["Add a test", "Fix it"] };
   await hub.journal.note(sessionId, "process", [{ type: "plan", payload: plan, source: ANN }]);
-  writeSync(1, `plan ${index}\n`);
+  printNow(`plan ${index}\n`);
   const decision = { planId: plan.planId, decision: "execute", by: `person-${index}` };
   await hub.journal.note(sessionId, "process", [{ type: "plan", payload: decision, source: ANN }]);
 }
@@ -22,7 +22,7 @@ async function decide(index: number): Promise<void> {
 async function print(index: number): Promise<void> {
   const bytes = Buffer.from(`npm info ${index};\n`);
   await hub.sessions.input(sessionId, { bytes, by: ANN, class: "drive" });
-  writeSync(1, `print ${index}\n`);
+  printNow(`print ${index}\n`);
 }
 
 for (let index = Number(first); ; index += 1) {

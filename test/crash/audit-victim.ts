@@ -4,10 +4,10 @@
  *
  *   node audit-victim.ts <data-dir> <seed>
  */
-import { writeSync } from "node:fs";
 import { openAudited } from "../audit/audited-store.ts";
 import { ANN, BOB, output, request, status, TOKEN } from "../store/test-log.ts";
 import { seeded } from "./seeded.ts";
+import { printNow } from "../support/print-now.ts";
 
 const [directory = "", seed = "0"] = process.argv.slice(2);
 const { store, prune } = await openAudited(directory);
@@ -19,14 +19,14 @@ async function write(stream: string): Promise<void> {
     const made = [status(text), request(text), TOKEN, output(text)][random(4)]!;
     const events = Array.from({ length: 1 + random(5) }, () => made);
     await store.events.append(stream, "any", events, random(4) === 0 ? "power" : "process");
-    writeSync(1, ".\n");
+    printNow(".\n");
   }
 }
 
 async function pruneAlways(): Promise<void> {
   for (;;) {
     const removed = await prune({ auditMaxBytes: random(50_000), keep: new Set([BOB]) });
-    if (removed > 0) writeSync(1, "removed\n");
+    if (removed > 0) printNow("removed\n");
     await new Promise((resolve) => setTimeout(resolve, random(20)));
   }
 }

@@ -4,10 +4,10 @@
  *
  *   node byte-writer.ts <data-dir> <seed>
  */
-import { writeSync } from "node:fs";
 import { SegmentByteStore } from "../../src/store/segments/segment-byte-store.ts";
 import { contentAt, SEGMENT_BYTES, STREAMS } from "./byte-content.ts";
 import { seeded } from "./seeded.ts";
+import { printNow } from "../support/print-now.ts";
 
 const [directory = "", seed = "0"] = process.argv.slice(2);
 const store = new SegmentByteStore(directory, { now: Date.now, segmentBytes: SEGMENT_BYTES });
@@ -18,7 +18,7 @@ async function write(stream: string, index: number): Promise<void> {
     const length = random(3) === 0 ? 1 + random(70_000) : 1 + random(500);
     const appended = await store.append(stream, size, contentAt(index, size, length));
     size = appended.size;
-    writeSync(1, `${stream} ${size}\n`);
+    printNow(`${stream} ${size}\n`);
   }
 }
 

@@ -5,10 +5,10 @@
  *
  *   node event-writer.ts <data-dir> <seed> <prune: yes | no>
  */
-import { writeSync } from "node:fs";
 import type { NewEvent } from "../../src/domain/event.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { type Random, seeded } from "./seeded.ts";
+import { printNow } from "../support/print-now.ts";
 
 const [directory = "", seed = "0", prune = "no"] = process.argv.slice(2);
 const store = await openSqliteStore(directory, { now: Date.now });
@@ -41,7 +41,7 @@ async function writeOnce(stream: string, mark: string, random: Random): Promise<
     const appended = await store.events.append(stream, previous, events, random(20) === 0 ? "power" : "process");
     if (appended.ok) {
       versions.set(stream, appended.events.at(-1)!.sequence);
-      writeSync(1, `${appended.events[0]!.sequence} ${count} ${stream} ${audit ? "audit" : "activity"} ${mark}\n`);
+      printNow(`${appended.events[0]!.sequence} ${count} ${stream} ${audit ? "audit" : "activity"} ${mark}\n`);
       return;
     }
     versions.set(stream, appended.version);

@@ -12,6 +12,7 @@ import { HostDriver } from "../../src/server/hosts/host-driver.ts";
 import { HostLink } from "../../src/server/hosts/host-link.ts";
 import { socketAt } from "../../src/server/hosts/wire.ts";
 import { newRecord, wholeRecords } from "./taken-records.ts";
+import { printNow } from "../support/print-now.ts";
 
 const [dataDir = "", sessionId = "", file = ""] = process.argv.slice(2);
 
@@ -26,7 +27,7 @@ const driver = new HostDriver({ link, hostId: "local", logger });
 async function intake(frames: readonly SessionFrame[]): Promise<void> {
   const records = Buffer.concat(frames.map((it) => newRecord(it.order, it.kind === "bytes" ? it.bytes : NOTHING)));
   for (let done = 0; done < records.length;) done += writeSync(descriptor, records, done);
-  writeSync(1, `${frames.at(-1)?.order}\n`);
+  printNow(`${frames.at(-1)?.order}\n`);
 }
 
 const NOTHING = new Uint8Array(0);
