@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { IS_ROOT, othersMayEnter } from "../../test/support/account.ts";
 import { ROOT } from "../source-files.ts";
 import { inRunDirectory, leftoverLines, RunDirectory } from "./run-directory.ts";
 
@@ -48,10 +49,13 @@ test("[HSE-26] a process that is killed between two runs is still among what was
   expect((await directory.leftovers()).processes).toEqual([{ pid: child.pid, command: "sleep 1000" }]);
 });
 
-test("[HSE-26] files that nobody may read or remove, and processes that nobody may kill, hold up no run", async () => {
-  // Root may do everything; whoever else runs this is such an account.
-  const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const script = `import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+// Root may do everything; whoever else runs this is such an account.
+const ORDINARY = IS_ROOT ? { uid: 65_534, gid: 65_534 } : {};
+
+test.runIf(!IS_ROOT || othersMayEnter(import.meta.dirname))(
+  "[HSE-26] files that nobody may read or remove, and processes that nobody may kill, hold up no run (needs an open checkout)",
+  async () => {
+    const script = `import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
     import { inRunDirectory } from ${JSON.stringify(join(import.meta.dirname, "run-directory.ts"))};
     const { left } = await inRunDirectory(async ({ path, env }) => {
       mkdirSync(path + "/closed");
@@ -63,22 +67,23 @@ test("[HSE-26] files that nobody may read or remove, and processes that nobody m
     });
     console.log(JSON.stringify(left.files));
     process.exit(0);`;
-  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
-    ...account,
-    cwd: "/",
-    env: { PATH: process.env.PATH, TMPDIR: "/tmp" },
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  onTestFinished(() => void child.kill("SIGKILL"));
-  const path = String(await once(child.stdout, "data")).trim();
-  const others = spawn("sleep", ["1000"], { cwd: path, stdio: "ignore" });
-  onTestFinished(() => void others.kill("SIGKILL"));
-  child.stdin.write("\n");
+    const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
+      ...ORDINARY,
+      cwd: "/",
+      env: { PATH: process.env.PATH, TMPDIR: "/tmp" },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const path = String(await once(child.stdout, "data")).trim();
+    const others = spawn("sleep", ["1000"], { cwd: path, stdio: "ignore" });
+    onTestFinished(() => void others.kill("SIGKILL"));
+    child.stdin.write("\n");
 
-  expect(String(await once(child.stdout, "data"))).toBe(`["closed/"]\n`);
-  expect(await once(child, "exit")).toEqual([0, null]);
-  expect(existsSync(path)).toBe(false);
-});
+    expect(String(await once(child.stdout, "data"))).toBe(`["closed/"]\n`);
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect(existsSync(path)).toBe(false);
+  },
+);
 
 test.runIf(process.getuid?.() === 0)("[HSE-26] an account whose test was killed is removed (needs root)", async () => {
   const script = `import { execFileSync } from "node:child_process";
