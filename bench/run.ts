@@ -3,6 +3,7 @@
  * ratio is not reached. `terminal` also takes `--quick` (a smoke run) and `--only=PART,PART`.
  */
 import { readdirSync } from "node:fs";
+import { inRunDirectory } from "../tools/suite/run-directory.ts";
 import type { Benchmark } from "./measure.ts";
 
 const PROGRAMS = new Set(["run.ts", "measure.ts"]);
@@ -18,13 +19,19 @@ if (wanted.length === 0 || wanted.some((name) => !names.includes(name))) {
   process.exit(2);
 }
 
-for (const name of wanted) {
+// A benchmark that is interrupted leaves neither its files nor the host that it started.
+await inRunDirectory(async ({ env: { TMPDIR } }) => {
+  Object.assign(process.env, { TMPDIR });
+  for (const name of wanted) await measure(name);
+});
+
+async function measure(name: string): Promise<void> {
   const { run } = (await import(`./${name}.ts`)) as Benchmark;
-  for await (const measure of run()) {
-    console.log(JSON.stringify({ bench: name, ...measure, value: Number(measure.value.toPrecision(4)) }));
-    const { atLeast = -Infinity, atMost = Infinity } = measure;
-    if (judge && (measure.value < atLeast || measure.value > atMost)) {
-      console.error(`${measure.name} is ${measure.value.toFixed(2)}, not between ${atLeast} and ${atMost}`);
+  for await (const figure of run()) {
+    console.log(JSON.stringify({ bench: name, ...figure, value: Number(figure.value.toPrecision(4)) }));
+    const { atLeast = -Infinity, atMost = Infinity } = figure;
+    if (judge && (figure.value < atLeast || figure.value > atMost)) {
+      console.error(`${figure.name} is ${figure.value.toFixed(2)}, not between ${atLeast} and ${atMost}`);
       process.exitCode = 1;
     }
   }
