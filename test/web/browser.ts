@@ -5,6 +5,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { programPath } from "../../tools/suite/needs.ts";
 
 const FLAGS = [
   "--no-sandbox",
@@ -31,7 +32,7 @@ async function launch(): Promise<Browser> {
   // signal itself it would begin to close the browser, and the worker would be killed meanwhile.
   process.once("SIGTERM", () => process.exit());
   return chromium.launch({
-    executablePath: "/usr/bin/chromium-headless-shell",
+    executablePath: programPath("chromium"),
     args: FLAGS,
     env,
     handleSIGTERM: false,

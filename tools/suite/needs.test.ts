@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { ROOT, testFiles } from "../source-files.ts";
 import { temporaryTree } from "../temporary-tree.ts";
 import {
@@ -12,6 +12,7 @@ import {
   needsOf,
   packageOf,
   PROGRAM_NAMES,
+  programPath,
   unknownNeeds,
 } from "./needs.ts";
 import { installPackages, listedPackages } from "./packages.ts";
@@ -59,6 +60,15 @@ test("[HSE-23] every path of the table begins a test file's, and needs what is k
 
 test("[HSE-23] a program is missing when no folder of the path has it", () => {
   expect([isMissing("sh"), isMissing("no-such-program-anywhere")]).toEqual([false, true]);
+});
+
+test("[HSE-23] a browser of another distribution does as well as Debian's", () => {
+  using tree = temporaryTree({ chromium: "", "google-chrome": "" });
+  for (const name of ["chromium", "google-chrome"]) chmodSync(join(tree.root, name), 0o755);
+  vi.stubEnv("PATH", tree.root);
+  onTestFinished(() => void vi.unstubAllEnvs());
+
+  expect(programPath("chromium")).toBe(join(tree.root, "chromium"));
 });
 
 test.runIf(process.getuid?.() === 0)(

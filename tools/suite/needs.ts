@@ -6,12 +6,23 @@ import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
 
+type Program = {
+  readonly program: string;
+  readonly package: string;
+  /** Programs that do as well: other distributions have no package of that name. */
+  readonly others?: readonly string[];
+};
+
 /** By the name that a title says in `(needs fish)`: where the program is looked for, and the Debian package that has it. */
-const PROGRAMS: Readonly<Record<string, { readonly program: string; readonly package: string }>> = {
+const PROGRAMS: Readonly<Record<string, Program>> = {
   "apt-get": { program: "apt-get", package: "apt" },
   bash: { program: "bash", package: "bash" },
   bc: { program: "bc", package: "bc" },
-  chromium: { program: "chromium-headless-shell", package: "chromium-headless-shell" },
+  chromium: {
+    program: "chromium-headless-shell",
+    package: "chromium-headless-shell",
+    others: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
+  },
   curl: { program: "curl", package: "curl" },
   dash: { program: "dash", package: "dash" },
   dpkg: { program: "dpkg", package: "dpkg" },
@@ -131,9 +142,14 @@ export function needsInSource(file: string, source: string): string[] {
 
 export function isMissing(name: string): boolean {
   if (name === NAMESPACES) return (areClosed ??= !canMakeNamespaces());
-  const program = PROGRAMS[name]?.program ?? name;
-  const folders = [...(process.env.PATH ?? "").split(delimiter), ...SYSTEM_PATHS];
-  return !folders.some((folder) => folder !== "" && isExecutable(join(folder, program)));
+  return programPath(name) === undefined;
+}
+
+/** Where the program lies, or another that does as well. */
+export function programPath(name: string): string | undefined {
+  const { program = name, others = [] } = PROGRAMS[name] ?? {};
+  const folders = [...(process.env.PATH ?? "").split(delimiter), ...SYSTEM_PATHS].filter((folder) => folder !== "");
+  return [program, ...others].flatMap((it) => folders.map((folder) => join(folder, it))).find(isExecutable);
 }
 
 /** Of this process's account on this machine, which doesn't change while it runs. */
