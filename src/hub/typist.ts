@@ -3,6 +3,7 @@
  * at its prompt would run them, and gets nothing. Rules CNV-25, PMT-86.
  */
 import type { Actor } from "../domain/actor.ts";
+import type { StoredEvent } from "../domain/event.ts";
 import { Turns } from "../lib/turns.ts";
 import type { BlockDesk } from "./block-desk.ts";
 import type { Journal } from "./journal.ts";
@@ -16,8 +17,8 @@ export type TypistParts = {
   readonly blocks: BlockDesk;
 };
 
-/** A program that reads keys takes text and Enter in one read for a paste. */
-const ECHO_MS = 250;
+/** Of a program that shows nothing of what it reads, and isn't seen to read: then Enter may be taken for part of a paste. */
+const HEARD_MS = 5_000;
 
 export class Typist {
   readonly #parts: TypistParts;
@@ -31,27 +32,35 @@ export class Typist {
   line(sessionId: string, text: string, by: Actor): Promise<void> {
     return this.#turns.run(sessionId, async () => {
       const canonical = this.#parts.blocks.question(sessionId)?.canonical === true;
-      if (canonical) return this.#input(sessionId, `${text}\r`, by);
-      const echoed = this.#printed(sessionId);
-      await this.#input(sessionId, text, by);
-      await echoed;
-      await this.#input(sessionId, "\r", by);
+      if (!canonical) await this.#inputAndHeard(sessionId, text, by);
+      await this.#input(sessionId, canonical ? `${text}\r` : "\r", by);
     });
   }
 
-  async #input(sessionId: string, text: string, by: Actor): Promise<void> {
+  /** The position at which it went in. */
+  async #input(sessionId: string, text: string, by: Actor): Promise<number> {
     const { blocks, sessions } = this.#parts;
     const input: DriverInput = { bytes: Buffer.from(text), by, class: "drive", notAtShell: true };
     const { position } = await sessions.input(sessionId, input);
     blocks.noteInput(sessionId, by.id, position);
+    return position;
   }
 
-  async #printed(sessionId: string): Promise<void> {
+  /** Until the program has read it: a program that reads keys takes text and Enter in one read for a paste. */
+  async #inputAndHeard(sessionId: string, text: string, by: Actor): Promise<void> {
     const waiting = new Set<() => void>();
+    let typedAt = Number.MAX_SAFE_INTEGER;
+    let heardAt = 0;
     using _observing = this.#parts.journal.log.observe((events) => {
-      const isEcho = events.some((it) => it.type === "stdout" && it.sessionId === sessionId);
-      if (isEcho) for (const wake of waiting) wake();
+      for (const it of events) if (it.sessionId === sessionId && isSignOfReading(it)) heardAt = it.position ?? heardAt;
+      if (heardAt > typedAt) for (const wake of waiting) wake();
     });
-    await woken(waiting, AbortSignal.timeout(ECHO_MS));
+    typedAt = await this.#input(sessionId, text, by);
+    if (heardAt <= typedAt) await woken(waiting, AbortSignal.timeout(HEARD_MS));
   }
+}
+
+/** An echo, or that it waits again. */
+function isSignOfReading({ type }: StoredEvent): boolean {
+  return type === "stdout" || type === "prompt";
 }

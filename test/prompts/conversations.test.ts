@@ -142,8 +142,11 @@ test("[PMT-87, PMT-86] cancelling a plan types the cancellation, but never into 
   expect(inputs.map(({ payload }) => payload["bytes"])).toEqual(["go on\r".length]);
 });
 
-test("[PMT-86] a program that reads keys takes the cancellation for a line, not for a paste", async () => {
-  const it = await planning(`python3 ${KEYS}`);
+test.each([
+  { program: "a program that reads keys", seconds: 0 },
+  { program: "one that is slow to read them", seconds: 0.6 },
+])("[PMT-86] $program takes the cancellation for a line, not for a paste", async ({ seconds }) => {
+  const it = await planning(`python3 ${KEYS} ${seconds}`);
 
   await hub.person.plan.resolve({ plan_id: it.plan_id, decision: "cancel" });
 
