@@ -176,6 +176,11 @@ test("[WEB-33] where the size changed while the page was away, it comes back to 
   await writeFile(join(directory, "away"), "");
   await eventually(async () => expect(await screenOf(conversation_id)).toMatch(/^ {99}early$/m));
   await stage.agent.pty.resize({ conversation_id, cols: 70, rows: 20 });
+  // The hub tells a page that comes back of the size that it has stored.
+  await eventually(async () => {
+    const resizes = await stage.person.event.list({ sessionId, types: ["resize"] });
+    expect(resizes.at(-1)?.payload).toMatchObject({ cols: 70, rows: 20 });
+  });
   await page.unroute("**/stream/tickets");
 
   await passTimeUntil(page, page.locator("[data-link=live]"));
