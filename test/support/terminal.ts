@@ -14,8 +14,16 @@ import { eventually } from "./eventually.ts";
 import { spareFish } from "./empty-home.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-/** What ignores a signal is sent the next one soon; a shell that heeds an interrupt lives, however busy the machine is. */
-export const BRISK: Partial<TerminalPatience> = { terminateStepMs: 50, promptMs: DEADLINE_MS };
+/**
+ * What ignores a signal is sent the next one soon. However busy the machine is, a shell that heeds an interrupt lives, one
+ * that is replaced is there with the receipt, and what is killed is gone.
+ */
+export const BRISK: Partial<TerminalPatience> = {
+  terminateStepMs: 50,
+  promptMs: DEADLINE_MS,
+  dyingMs: DEADLINE_MS,
+  respawnMs: DEADLINE_MS,
+};
 
 export const ANN = { kind: "person", id: "ann" } as const satisfies Actor;
 export const BOT = { kind: "agent", id: "bot" } as const satisfies Actor;

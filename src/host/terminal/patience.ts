@@ -15,6 +15,10 @@ export type TerminalPatience = {
   readonly marksMs: number;
   /** A shell that was stopped and isn't at its prompt by then is replaced. */
   readonly promptMs: number;
+  /** What a stop has killed and is there even then is told as a survivor. */
+  readonly dyingMs: number;
+  /** The receipt of a stop doesn't wait longer for the shell in the place of another: its disk may hang. */
+  readonly respawnMs: number;
   /** What follows a Ctrl+C waits for the shell to take that; one that ignores it, or hangs, holds up nobody for long. */
   readonly heedMs: number;
 };
@@ -29,5 +33,7 @@ export const PATIENCE: TerminalPatience = {
   beginMs: 3_000,
   marksMs: 1_500,
   promptMs: 150,
+  dyingMs: 500,
+  respawnMs: 2_000,
   heedMs: 100,
 };

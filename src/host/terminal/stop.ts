@@ -76,7 +76,7 @@ class Stop {
   /** Those that none of it could end, after a moment to die in. */
   async survivors(): Promise<readonly Survivor[]> {
     const living = (): Survivor[] => reserve.during(() => this.#sweeps.flatMap((it) => it.living));
-    for (const end = performance.now() + DYING_MS; performance.now() < end; await delay(LOOK_MS)) {
+    for (const end = performance.now() + this.#terminal.patience.dyingMs; performance.now() < end; await delay(LOOK_MS)) {
       if (living().every((it) => it.reason === "another_user")) break;
     }
     return living();
@@ -240,8 +240,8 @@ class Stop {
       await this.#finish(this.#sweep(() => true));
     }
     const respawned = reserve.throughout(() => this.#terminal.respawn(this.#order.by ?? SYSTEM));
-    // A disk that hangs must not keep the receipt; a session that can't have another shell tells its end.
-    await Promise.race([respawned.catch(() => undefined), delay(RESPAWN_MS)]);
+    // A session that can't have another shell tells its end.
+    await Promise.race([respawned.catch(() => undefined), delay(this.#terminal.patience.respawnMs)]);
   }
 }
 
@@ -267,5 +267,3 @@ const OUTPUT_TURNS = 10;
 const LOOK_MS = 2;
 /** Longer than a prompt takes that is on its way, short enough for several tries. */
 const AGAIN_MS = 20;
-const DYING_MS = 500;
-const RESPAWN_MS = 2_000;
