@@ -163,7 +163,10 @@ test("[WEB-30, WEB-61, WEB-13] a session that is over shows its last screen; whe
   await page.reload();
   await page.locator(".notice.bad").waitFor();
   expect(await page.locator("[data-link]").getAttribute("data-link")).toBe("live");
-  expect(stage.complaints.splice(0)).toEqual([expect.stringContaining("503")]);
+  // One for each time that the page attaches.
+  const complaints = stage.complaints.splice(0);
+  expect(complaints).not.toEqual([]);
+  expect(complaints.filter((it) => !it.includes("503"))).toEqual([]);
 });
 
 test("[WEB-36, WEB-76] while a flood pours in the page does what it is told, and then shows the end of it", async () => {

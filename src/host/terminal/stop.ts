@@ -76,7 +76,11 @@ class Stop {
   /** Those that none of it could end, after a moment to die in. */
   async survivors(): Promise<readonly Survivor[]> {
     const living = (): Survivor[] => reserve.during(() => this.#sweeps.flatMap((it) => it.living));
-    for (const end = performance.now() + this.#terminal.patience.dyingMs; performance.now() < end; await delay(LOOK_MS)) {
+    for (
+      const end = performance.now() + this.#terminal.patience.dyingMs;
+      performance.now() < end;
+      await delay(LOOK_MS)
+    ) {
       if (living().every((it) => it.reason === "another_user")) break;
     }
     return living();
