@@ -45,6 +45,23 @@ describe("grants", () => {
     expect(await house.agent.pty.exec_block(run(conversation_id, "echo $((6*7))"))).toMatchObject({ output: "42\n" });
   });
 
+  test("[CTL-37] whoever looks at the session right after the answer sees who has control", async () => {
+    const { sessionId } = await house.driven();
+    const seen: (string | null)[] = [];
+    const look = async () => seen.push((await house.person.session.get({ sessionId })).controllerId);
+
+    for (let round = 0; round < 10; round += 1) {
+      await house.person.control.take({ sessionId });
+      await look();
+      await house.person.control.grant({ sessionId, lease_seconds: 30, agent_id: "agent" });
+      await look();
+      await house.person.control.release({ sessionId });
+      await look();
+    }
+
+    expect(seen).toEqual(Array.from({ length: 10 }, () => ["operator", "agent", null]).flat());
+  });
+
   test.each([0, -1, 3600.5, 1e9, "30"])("[CTL-8] a lease of %s is refused", async (lease_seconds) => {
     const { sessionId } = await house.driven();
     const wrong = { sessionId, lease_seconds: lease_seconds as number, attend: true };

@@ -35,6 +35,12 @@ export function controlHandlers({ control, changes, shells }: ControlDesks) {
   };
   const told = async (sessionId: string, change: Promise<ControlAnswer>): Promise<Control> =>
     controlOf(sessionId, (await change).state);
+  /** Whoever looks at the session after the answer sees it there too. It has its effect even if it can't be stored. */
+  const recorded = async (sessionId: string, change: Promise<ControlAnswer>): Promise<Control> => {
+    const { state } = await change;
+    await control.recorded(sessionId, AbortSignal.timeout(RECORDED_MS));
+    return controlOf(sessionId, state);
+  };
   return {
     "control.get": async ({ sessionId }, { caller }) => ({
       ...controlOf(sessionId, control.state(sessionId)),
@@ -43,19 +49,23 @@ export function controlHandlers({ control, changes, shells }: ControlDesks) {
     "control.user_intent": ({ sessionId, intent, scope }, { caller }) =>
       told(sessionId, control.intent(sessionId, { intent, scope }, caller.actor)),
     "control.grant": async ({ sessionId, agent_id: agentId, lease_seconds: leaseSeconds, note, attend }, { caller }) =>
-      granted(await told(sessionId, control.grant(sessionId, { agentId, leaseSeconds, note, attend }, caller.actor))),
+      granted(
+        await recorded(sessionId, control.grant(sessionId, { agentId, leaseSeconds, note, attend }, caller.actor)),
+      ),
     "control.renew": ({ sessionId, epoch, lease_seconds: leaseSeconds }, { caller }) =>
       told(sessionId, control.change(sessionId, { type: "renew", by: agent(caller.actor), epoch, leaseSeconds })),
     "control.take": async ({ sessionId, fresh }, { caller }) => {
       if (fresh) shells.check(sessionId);
-      const taken = await told(sessionId, control.change(sessionId, { type: "take", by: person(caller.actor) }));
+      const taken = await recorded(sessionId, control.change(sessionId, { type: "take", by: person(caller.actor) }));
       if (!fresh) return taken;
       return { ...taken, freshSessionId: (await shells.openBeside(sessionId, caller.actor)).sessionId };
     },
     "control.changes": ({ sessionId }) => shells.changes(sessionId),
     "control.release": async ({ sessionId, note, lease_seconds: leaseSeconds, agent_id: agentId }, { caller }) => {
       // Whoever lets go lets agents in, where they may take control by themselves.
-      return granted(await told(sessionId, control.release(sessionId, { note, leaseSeconds, agentId }, caller.actor)));
+      return granted(
+        await recorded(sessionId, control.release(sessionId, { note, leaseSeconds, agentId }, caller.actor)),
+      );
     },
     "control.request": ({ sessionId, reason }, { caller }) =>
       told(sessionId, control.change(sessionId, { type: "request", by: agent(caller.actor), reason })),
