@@ -3,6 +3,8 @@
  * product code, that depend on speed. Rule HSE-24 in docs/spec/house.md.
  *
  *   npm run test:repeat -- <path> … [--times 30] [--load 4]
+ *
+ * Each round has a seed of its own, unless SIDESTICK_SEED names one.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -19,7 +21,9 @@ const USAGE = `npm run test:repeat -- <path> … [--times 30] [--load 4]
 
   <path>    test files whose path contains it
   --times   how often they run, by default 30
-  --load    how many processes keep a core busy meanwhile, by default 4`;
+  --load    how many processes keep a core busy meanwhile, by default 4
+
+Each round has a seed of its own; SIDESTICK_SEED=N gives them all the same.`;
 
 type Failing = { times: number; error: string };
 
@@ -72,8 +76,10 @@ async function main(args: string[]): Promise<void> {
   process.on("exit", stop);
   const patience = await measuredPatience();
   const reports: RunReport[] = [];
+  // Also of a run that is interrupted.
+  process.on("exit", () => printTally(reports));
   for (let round = 1; round <= times; round += 1) {
-    const seed = String(randomInt(2 ** 31));
+    const seed = process.env["SIDESTICK_SEED"] ?? String(randomInt(2 ** 31));
     const began = performance.now();
     const settings = { ...patience, SIDESTICK_SEED: seed };
     const { run: report } = await inRunDirectory(({ env }) =>
@@ -84,14 +90,13 @@ async function main(args: string[]): Promise<void> {
     console.log(`${round} of ${times}, ${seconds} s, seed ${seed}: ${roundLine(report)}`);
   }
   stop();
-  printTally(reports);
 }
 
 function roundLine(report: RunReport): string {
   const tests = report.files.flatMap((it) => it.tests);
   const failed = [...tallyFailures([report])];
   const counts = `${tests.filter(({ state }) => state === "passed").length} passed, ${failed.length} failed`;
-  return [counts, ...failed.flatMap(([name, { error }]) => [name, `  ${error}`])].join("\n    ");
+  return [counts, ...failed.flatMap(([name, { error }]) => [name, `  ${error.split("\n", 1)[0]}`])].join("\n    ");
 }
 
 function printTally(reports: readonly RunReport[]): void {
@@ -102,7 +107,7 @@ function printTally(reports: readonly RunReport[]): void {
   const failures = [...failing.values()].reduce((sum, { times }) => sum + times, 0);
   console.log(`\n${failing.size} tests failed at least once`);
   console.log(`${passed} passed, ${failures} failed`);
-  process.exitCode = failures > 0 || passed === 0 ? 1 : 0;
+  if (failures > 0 || passed === 0) process.exitCode ||= 1;
 }
 
 /** It ends with this process also if that is killed: its standard input ends then. */

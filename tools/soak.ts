@@ -12,7 +12,16 @@ import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
 import { runSuite } from "./suite/run.ts";
 import { inRunDirectory } from "./suite/run-directory.ts";
-import { beginProgress, endSoak, NO_GIT, type Progress, readProgress, type SoakHead } from "./suite/soak-progress.ts";
+import {
+  beginProgress,
+  endSoak,
+  NO_GIT,
+  type Progress,
+  readProgress,
+  resumeLine,
+  type SoakHead,
+  takeSoak,
+} from "./suite/soak-progress.ts";
 import { lastLine, summaryLines } from "./suite/summary.ts";
 import { isGreen } from "./suite/verdict.ts";
 
@@ -22,6 +31,7 @@ const USAGE = `npm run test:soak -- [filter …] [--resume]
   --resume   goes on after the last finished file of a whole soak that was interrupted`;
 
 const PROGRESS = join(ROOT, "node_modules", ".cache", "soak.jsonl");
+const LOCK = join(ROOT, "node_modules", ".cache", "soak.lock");
 const PAGE = join(ROOT, "docs", "soak.md");
 /** The longest files take a quarter of an hour on a quiet machine. */
 const HANG_MS = 3 * 3_600_000;
@@ -35,16 +45,23 @@ async function main(args: string[]): Promise<void> {
     console.log(lastLine(verdict));
     return;
   }
+  const letGo = takeSoak(LOCK);
+  if (typeof letGo === "string") return refuse(letGo);
+  process.on("exit", letGo);
   const progress = isResumed ? readProgress(PROGRESS, commitOf(ROOT)) : beginProgress(PROGRESS, newHead());
-  if (typeof progress === "string") {
-    console.error(progress);
-    process.exitCode = 1;
-    return;
-  }
+  if (typeof progress === "string") return refuse(progress);
+  const tellHowToGoOn = (): void => console.log(resumeLine(PROGRESS, testFiles([]).length));
+  process.on("exit", tellHowToGoOn);
   const run = await soak(progress, filters, PROGRESS);
+  process.off("exit", tellHowToGoOn);
   const commit = commitOf(ROOT) ?? NO_GIT;
   console.log(endSoak({ page: PAGE, progress: PROGRESS }, { head: progress.head, run, commit, endedAt: new Date() }));
   console.log(lastLine(run.verdict));
+}
+
+function refuse(why: string): void {
+  console.error(why);
+  process.exitCode = 1;
 }
 
 function read(args: string[]): { readonly filters: readonly string[]; readonly isResumed: boolean } {

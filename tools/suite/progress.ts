@@ -12,7 +12,8 @@ export type Ran = {
 };
 
 export function ranOf(lines: readonly ProgressLine[]): Ran {
-  const files = lines.flatMap((it) => ("ended" in it ? [it.ended] : []));
+  const all = lines.flatMap((it) => ("ended" in it ? [it.ended] : []));
+  const files = [...Map.groupBy(all, ({ file }) => file).values()].map(onlyOne);
   const ended = new Set(files.map(({ file }) => file));
   const started = lines.flatMap((it) => ("started" in it ? [it.started] : []));
   return {
@@ -21,6 +22,13 @@ export function ranOf(lines: readonly ProgressLine[]): Ran {
     unfinished: [...new Set(started)].filter((file) => !ended.has(file)),
     isOver: lines.some((it) => "over" in it),
   };
+}
+
+/** A file has one end. With two, a run was disturbed by another: its results can't be trusted. */
+function onlyOne([report, ...others]: readonly FileReport[]): FileReport {
+  const errors =
+    others.length === 0 ? [] : ["it ran twice in one run, in two projects of vitest or beside another run"];
+  return { ...report!, isLoaded: report!.isLoaded && errors.length === 0, errors: [...report!.errors, ...errors] };
 }
 
 /** From that byte on. Without a line that was cut off, also when the next run wrote on behind it. */

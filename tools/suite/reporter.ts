@@ -8,11 +8,15 @@ import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 import { isMissing, needsOf } from "./needs.ts";
 import type { FileReport, ProgressLine, TestReport } from "./report.ts";
 
+/** What was thrown, which may be anything: a program may even set an error's stack to a number. */
 type Failure = {
-  readonly name?: string | undefined;
-  readonly message: string;
-  readonly stack?: string | undefined;
+  readonly name?: unknown;
+  readonly message?: unknown;
+  readonly stack?: unknown;
   readonly cause?: unknown;
+  /** Of an error outside of tests: the file and the test that ran then. */
+  readonly VITEST_TEST_PATH?: unknown;
+  readonly VITEST_TEST_NAME?: unknown;
 };
 
 export default class RunReporter implements Reporter {
@@ -22,6 +26,7 @@ export default class RunReporter implements Reporter {
 
   onInit(vitest: Vitest): void {
     this.#vitest = vitest;
+    endWithRunner();
   }
 
   onTestModuleQueued(module: TestModule): void {
@@ -40,11 +45,17 @@ export default class RunReporter implements Reporter {
   }
 
   #newErrors(): string[] {
-    const errors = (this.#vitest?.state.getUnhandledErrors() ?? []) as Failure[];
+    const errors = this.#vitest?.state.getUnhandledErrors() ?? [];
     const from = this.#unhandled;
     this.#unhandled = errors.length;
     return errors.slice(from).map(textOf);
   }
+}
+
+/** A runner that is killed outright can't end its vitest, which would go on and write on. */
+function endWithRunner(): void {
+  const runner = process.ppid;
+  setInterval(() => process.ppid !== runner && process.kill(process.pid, "SIGTERM"), 1_000).unref();
 }
 
 function write(line: ProgressLine): void {
@@ -77,20 +88,43 @@ function testReport(file: string, test: TestCase): TestReport {
   const missing = state === "skipped" || state === "pending" ? needsOf(file, test.fullName).filter(isMissing) : [];
   // One that never got its turn, because a worker died or a hook failed, proved nothing.
   const isWaiting = state === "pending" && missing.length === 0;
-  const [error] = isWaiting ? ["it never got its turn"] : errors.map(textOf);
+  // Passed in the end, it shows nothing that a second run wouldn't have to show.
+  const isRetried = state === "passed" && (test.diagnostic()?.retryCount ?? 0) > 0;
+  const [error] = isWaiting
+    ? ["it never got its turn"]
+    : isRetried
+      ? ["it passed only when it was tried again"]
+      : errors.map(textOf);
   return {
-    title: test.fullName,
-    state: state !== "pending" ? state : isWaiting ? "failed" : "skipped",
+    title: oneLine(test.fullName),
+    state: isWaiting || isRetried ? "failed" : state === "pending" ? "skipped" : state,
     ms: test.diagnostic()?.duration ?? 0,
     ...(error !== undefined && { error }),
     ...(missing.length > 0 && { missing }),
   };
 }
 
-function textOf({ name, message, stack, cause }: Failure): string {
-  const [, ...frames] = (stack ?? "").split("\n    at ");
-  const place = frames.find((it) => !it.includes("node_modules"));
-  return `${name === undefined ? "" : `${name}: `}${message}${causeOf(cause)}${place === undefined ? "" : ` (${shortPlace(place)})`}`;
+/** Its first line says where it happened: a summary shows no other. */
+function textOf(thrown: unknown): string {
+  const failure: Failure = typeof thrown === "object" && thrown !== null ? thrown : { message: thrown };
+  const { name, message, stack, cause, VITEST_TEST_PATH: file, VITEST_TEST_NAME: test } = failure;
+  const place = placeIn(typeof stack === "string" ? stack : "");
+  const during =
+    typeof file === "string" ? ` in ${shortPlace(file)}${typeof test === "string" ? ` > ${test}` : ""}` : "";
+  const [first = "", ...others] = `${typeof name === "string" ? `${name}: ` : ""}${shown(message)}`.split("\n");
+  return [`${first}${causeOf(cause)}${place === undefined ? "" : ` (${place})`}${during}`, ...others].join("\n");
+}
+
+function shown(message: unknown): string {
+  return typeof message === "string" ? message : String(message);
+}
+
+/** The first frame of ours. What can't be parsed has none: there the file and the line stand above the frames. */
+function placeIn(stack: string): string | undefined {
+  const [head = "", ...frames] = stack.split("\n    at ");
+  const frame = frames.find((it) => !it.includes("node_modules") && !it.includes("node:"));
+  const parsed = /^(?:file:\/\/)?(\/[^\n]+:\d+)$/m.exec(head)?.[1];
+  return frame === undefined ? parsed && shortPlace(parsed) : shortPlace(frame);
 }
 
 /** That of a worker that died says which file it ran. */
@@ -106,4 +140,9 @@ function shortPlace(frame: string): string {
     .replace("file://", "")
     .replace(`${process.cwd()}/`, "")
     .replace(/\?vitest=\d+/, "");
+}
+
+/** A title may hold anything, a whole line that looks like ours too. */
+function oneLine(title: string): string {
+  return title.replaceAll(/\p{Cc}+/gu, " ");
 }

@@ -1,10 +1,12 @@
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { eventually } from "../../test/support/eventually.ts";
 import { temporaryTree } from "../temporary-tree.ts";
 import { patience } from "./patience.ts";
 import { runSuite, writeJson } from "./run.ts";
-import { lastLine, skippedLines } from "./summary.ts";
+import { lastLine, skippedLines, summaryLines } from "./summary.ts";
 import { isGreen } from "./verdict.ts";
 import { KILL_VITEST, vitestProject } from "./vitest-project.ts";
 import type { VitestRun } from "./vitest-run.ts";
@@ -168,6 +170,98 @@ test("[HSE-21] a worker that died is named with its file, and so are tests that 
       expect.stringMatching(/outside of any test: .*Worker exited unexpectedly .*dead\.test\.ts/),
     ]),
   );
+});
+
+test("[HSE-21] a test that is skipped without a reason in its title, or passes only when it is tried again, is a failure", async () => {
+  const { verdict } = await suiteOf({
+    "idle.test.ts": `test("well", () => {});
+test.skip("later", () => {});
+test("by itself", (it) => it.skip());
+test("only there (only with a moon)", (it) => it.skip());
+test.todo("some day");
+let tries = 0;
+test("stubborn", { retry: 3 }, () => expect((tries += 1) % 3).toBe(0));`,
+  });
+
+  expect(verdict).toMatchObject({ passed: 1, flaky: [], skipped: [{ title: "only there (only with a moon)" }] });
+  expect(verdict.failures.map(({ title, error }) => `${title}: ${error}`)).toEqual([
+    "later: it was skipped, and its title doesn't say why",
+    "by itself: it was skipped, and its title doesn't say why",
+    "some day: it was skipped, and its title doesn't say why",
+    "stubborn: it passed only when it was tried again",
+  ]);
+});
+
+test("[HSE-21] a run in which nothing ran is no green one", async () => {
+  const { verdict } = await suiteOf(
+    { "none.test.ts": `test("swims (needs fish)", () => {});` },
+    { env: { PATH: "/nowhere" } },
+  );
+
+  expect([isGreen(verdict), lastLine(verdict)]).toEqual([false, "0 passed, 0 failed"]);
+  expect(summaryLines({ verdict, left: { files: [], processes: [], accounts: [] }, seed: "7" })).toContain(
+    "Nothing ran, which shows nothing: the run failed.",
+  );
+});
+
+test("[HSE-21] a file that two projects of vitest run is a failure: what one of them found would hide the other", async () => {
+  const { verdict } = await suiteOf({
+    "vitest.config.ts": `const project = (name) => ({ test: { name, include: ["*.test.ts"], env: { P: name } } });
+export default { test: { projects: [project("a"), project("b")] } };`,
+    "twice.test.ts": `test("well in a", () => expect(process.env.P).toBe("a"));`,
+  });
+
+  expect(verdict.failures).toMatchObject([{ file: "twice.test.ts", error: expect.stringContaining("it ran twice") }]);
+});
+
+test("[HSE-21] every hook that failed is told, and what is behind it isn't blamed for its title", async () => {
+  const { verdict } = await suiteOf({
+    "hooks.test.ts": `import { afterAll, describe } from "vitest";
+afterAll(() => { throw new Error("after"); });
+describe("a group", () => { beforeAll(() => { throw new Error("before"); }); test("behind", () => {}); });`,
+  });
+
+  const errors = verdict.failures.map(({ error }) => error.replace(/ \(.*/, ""));
+  expect(errors.toSorted()).toEqual(["Error: after", "Error: before"]);
+  expect(skippedLines(verdict.skipped)).toEqual(["skipped 1: behind a hook that failed (1)"]);
+});
+
+test("[HSE-21] an error says on its first line where it happened, whatever was thrown", async () => {
+  const { verdict } = await suiteOf({
+    "odd.test.ts": `test("long", () => { throw new Error("one\\ntwo"); });
+test("nothing", () => { throw undefined; });`,
+    "late.test.ts": `test("late", async () => { Promise.reject(new Error("unheard")); await new Promise((it) => setTimeout(it, 50)); });`,
+    "typo.test.ts": `await import("./broken.ts");\ntest("never", () => {});`,
+    "broken.ts": `export const one = 1;\nconst = 2;\n`,
+  });
+
+  const told = Object.fromEntries(
+    verdict.failures.map(({ file, title, error }) => [`${file} ${title}`, error.split("\n")[0]]),
+  );
+  expect(told).toMatchObject({
+    "odd.test.ts nothing": "undefined",
+    "odd.test.ts long": expect.stringMatching(/^Error: one \(.*odd\.test\.ts:\d+:\d+\)$/),
+    " an error outside of any test": expect.stringMatching(/unheard .* in .*late\.test\.ts > late/),
+    "typo.test.ts the file itself": expect.stringContaining("broken.ts:2"),
+  });
+});
+
+test("[HSE-28] vitest ends with a runner that is killed outright", async () => {
+  using tree = vitestProject({
+    "waits.test.ts": `import { writeFileSync } from "node:fs";\nimport { test } from "vitest";
+test("waits", async () => { writeFileSync("vitest", String(process.ppid)); await new Promise(() => {}); }, 600_000);`,
+  });
+  const source = `import { runVitest } from ${JSON.stringify(join(import.meta.dirname, "vitest-run.ts"))};
+await runVitest({ root: ${JSON.stringify(tree.root)}, filters: [], output: "ignore" });`;
+  const runner = spawn(process.execPath, ["--input-type=module-typescript", "-e", source], {
+    stdio: "ignore",
+    env: { ...process.env, TMPDIR: tree.root },
+  });
+  const vitest = await eventually(() => Number(readFileSync(join(tree.root, "vitest"), "utf8")));
+
+  runner.kill("SIGKILL");
+
+  await eventually(() => expect(() => process.kill(vitest, 0)).toThrow("ESRCH"));
 });
 
 test("[HSE-28] a process that a test left behind with its output doesn't keep the run from ending", async () => {

@@ -1,10 +1,10 @@
-import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryTree } from "../temporary-tree.ts";
 import type { FileReport } from "./report.ts";
 import { runSuite, type SuiteRun } from "./run.ts";
-import { beginProgress, endSoak, readProgress, soakPage } from "./soak-progress.ts";
+import { beginProgress, endSoak, readProgress, resumeLine, soakPage, takeSoak } from "./soak-progress.ts";
 import { judge } from "./verdict.ts";
 import { KILL_VITEST, vitestProject } from "./vitest-project.ts";
 
@@ -29,6 +29,29 @@ test("[HSE-27] a soak that was interrupted keeps its results, failures and unhan
     head: HEAD,
     finished: { files: done, unhandled: ["in a.test.ts", "in b.test.ts", "in c.test.ts"] },
   });
+});
+
+test("[HSE-27] one soak at a time has the checkout, and one that was killed has it no more", () => {
+  using tree = temporaryTree({});
+  const lock = join(tree.root, "cache", "soak.lock");
+  const letGo = takeSoak(lock);
+  if (typeof letGo === "string") throw new Error(letGo);
+
+  expect(takeSoak(lock)).toBe(`A soak runs in this checkout already (process ${process.pid}).`);
+  letGo();
+  writeFileSync(lock, `${process.pid} 1`);
+  expect(takeSoak(lock)).toBeTypeOf("function");
+});
+
+test("[HSE-27] a new soak keeps what an interrupted one had done", () => {
+  using tree = temporaryTree({});
+  const path = join(tree.root, "soak.jsonl");
+  beginProgress(path, HEAD);
+  appendFileSync(path, `${JSON.stringify({ ended: report("a.test.ts", "passed"), unhandled: [] })}\n`);
+
+  expect(resumeLine(path, 3)).toMatch(/^1 of 3 files are done\./);
+  expect(beginProgress(path, HEAD).finished.files).toEqual([]);
+  expect(readFileSync(`${path}.before`, "utf8")).toContain("a.test.ts");
 });
 
 test("[HSE-27] a soak whose files are all done runs only the failed ones again", async () => {

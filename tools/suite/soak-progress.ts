@@ -1,5 +1,5 @@
 /** What a soak has done so far, in a file that outlives it, and the page with its result. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { linesOf, ranOf } from "./progress.ts";
 import type { ProgressLine, RunReport } from "./report.ts";
@@ -13,10 +13,40 @@ const BEGIN = "Begin a new one: npm run test:soak";
 /** What the page says in place of a commit. */
 export const NO_GIT = "no git";
 
+/** One soak at a time: two would write into one file. Answers how to let it go, or why it can't be had. */
+export function takeSoak(path: string): (() => void) | string {
+  mkdirSync(dirname(path), { recursive: true });
+  const [pid = "", began] = existsSync(path) ? readFileSync(path, "utf8").split(" ") : [];
+  if (began !== undefined && startOf(pid) === began) return `A soak runs in this checkout already (process ${pid}).`;
+  writeFileSync(path, `${process.pid} ${startOf(String(process.pid))}`);
+  return () => rmSync(path, { force: true });
+}
+
+/** By the kernel's clock: a number may have been given to another process since. */
+function startOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
+  } catch {
+    return "over";
+  }
+}
+
+/** What an interrupted soak had done is kept beside it. */
 export function beginProgress(path: string, head: SoakHead): Progress {
   mkdirSync(dirname(path), { recursive: true });
+  const { length } = ranOf(linesOf(path).slice(1) as ProgressLine[]).files;
+  if (length > 0) {
+    renameSync(path, `${path}.before`);
+    console.log(`A soak was interrupted here after ${length} files (--resume goes on): it is kept as ${path}.before`);
+  }
   writeFileSync(path, `${JSON.stringify(head)}\n`);
   return { head, finished: { files: [], unhandled: [] } };
+}
+
+/** For a soak that ends before its time. */
+export function resumeLine(path: string, total: number): string {
+  const { length } = ranOf(linesOf(path).slice(1) as ProgressLine[]).files;
+  return `${length} of ${total} files are done. To go on: npm run test:soak -- --resume`;
 }
 
 /** The progress, or why the soak can't be resumed. A last line that was cut off is a file that didn't finish. */

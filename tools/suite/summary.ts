@@ -2,26 +2,35 @@
 import type { RunReport, TestReport } from "./report.ts";
 import { NAMESPACES, packageOf } from "./needs.ts";
 import { type Leftovers, leftoverLines } from "./run-directory.ts";
-import { type Failure, MOST_FLAKY, type Verdict } from "./verdict.ts";
+import { type Failure, MOST_FLAKY, reasonOf, type Verdict } from "./verdict.ts";
 
 export type Outcome = { readonly verdict: Verdict; readonly left: Leftovers; readonly seed: string };
 
 export function summaryLines({ verdict, left, seed }: Outcome): string[] {
-  const { flaky, failures, skipped } = verdict;
+  const { passed, flaky, failures, skipped } = verdict;
   const flakyHead = `flaky (${flaky.length}): failed in one of two runs with seed ${seed}, passed in the other`;
   return [
     ...leftoverLines(left),
     ...(flaky.length === 0 ? [] : ["", flakyHead, ...flaky.flatMap(failureLines), advice(flaky)]),
     ...(flaky.length > MOST_FLAKY ? [`More than ${MOST_FLAKY} flaky tests fail the run.`] : []),
     ...(failures.length === 0 ? [] : ["", `failed (${failures.length}):`, ...failures.flatMap(failureLines)]),
+    ...againLines(failures, seed),
     "",
     ...skippedLines(skipped),
+    ...(passed === 0 && failures.length === 0 ? ["Nothing ran, which shows nothing: the run failed."] : []),
   ];
 }
 
 function advice(flaky: readonly Failure[]): string {
   const files = [...new Set(flaky.map(({ file }) => file))];
   return `Each is a defect until it is explained. To bring it back: npm run test:repeat -- ${files.join(" ")}`;
+}
+
+function againLines(failures: readonly Failure[], seed: string): string[] {
+  const files = [...new Set(failures.map(({ file }) => file))].filter((file) => file !== "");
+  if (files.length === 0) return [];
+  const named = files.length > MOST_NAMED ? [...files.slice(0, MOST_NAMED), "…"] : files;
+  return [`To repeat: SIDESTICK_SEED=${seed} npm test -- ${named.join(" ")}`];
 }
 
 function failureLines({ file, title, error }: Failure): string[] {
@@ -33,7 +42,7 @@ function failureLines({ file, title, error }: Failure): string[] {
 export function skippedLines(skipped: readonly TestReport[]): string[] {
   const without = skipped.filter(({ missing }) => missing !== undefined);
   const missing = [...new Set(without.flatMap((it) => it.missing ?? []))].toSorted();
-  const others = skipped.filter((it) => it.missing === undefined).map(({ title }) => reasonOf(title));
+  const others = skipped.filter((it) => it.missing === undefined).map(({ title }) => reasonOf(title) ?? BEHIND_HOOK);
   return [
     ...(missing.length === 0 ? [] : [`skipped ${without.length}: ${remedies(missing).join("; ")}`]),
     ...(others.length === 0 ? [] : [`skipped ${others.length}: ${counted(others).join(", ")}`]),
@@ -51,10 +60,8 @@ function remedies(missing: readonly string[]): string[] {
   ];
 }
 
-/** What stands in the last brackets of a title. */
-function reasonOf(title: string): string {
-  return /\(((?:needs|only|skipped)[^()]*)\)[^()]*$/.exec(title)?.[1] ?? "its title doesn't say why";
-}
+const MOST_NAMED = 5;
+const BEHIND_HOOK = "behind a hook that failed";
 
 /** Each text once, with how often it is there, the most frequent first. */
 function counted(texts: readonly string[]): string[] {

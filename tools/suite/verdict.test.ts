@@ -18,7 +18,16 @@ function fileOf(states: States, more: Partial<FileReport> = {}): FileReport {
 const runOf = (...files: FileReport[]): RunReport => ({ files, unhandled: [] });
 
 test.each([
-  { what: "all well", first: runOf(fileOf({ one: "passed", two: "skipped" })), line: "1 passed, 0 failed" },
+  {
+    what: "all well",
+    first: runOf(fileOf({ one: "passed", "two (needs fish)": "skipped" })),
+    line: "1 passed, 0 failed",
+  },
+  {
+    what: "a skip without a reason",
+    first: runOf(fileOf({ one: "passed", two: "skipped" })),
+    line: "1 passed, 1 failed",
+  },
   { what: "an unloadable file", first: runOf(fileOf({}, { isLoaded: false })), line: "0 passed, 1 failed" },
   {
     what: "a fault outside tests",

@@ -16,6 +16,7 @@ export type Verdict = {
 };
 
 export const MOST_FLAKY = 5;
+const HOOK = "a hook of the file";
 
 /** The files that run once more. A file that can't be loaded wouldn't be forgiven anyway. */
 export function filesToRepeat({ files }: RunReport): string[] {
@@ -29,20 +30,21 @@ export function judge(first: RunReport, again: RunReport = { files: [], unhandle
       again.files.find(({ file }) => file === it.file),
     ),
   );
-  const unhandled = [...first.unhandled, ...again.unhandled];
+  const unhandled = new Set([...first.unhandled, ...again.unhandled]);
   return {
     passed: verdicts.reduce((sum, it) => sum + it.passed, 0),
     skipped: verdicts.flatMap((it) => it.skipped),
     failures: [
       ...verdicts.flatMap((it) => it.failures),
-      ...unhandled.map((error) => ({ file: "", title: "an error outside of any test", error })),
+      ...[...unhandled].map((error) => ({ file: "", title: "an error outside of any test", error })),
     ],
     flaky: verdicts.flatMap((it) => it.flaky),
   };
 }
 
-export function isGreen({ failures, flaky }: Verdict): boolean {
-  return failures.length === 0 && flaky.length <= MOST_FLAKY;
+/** A run in which nothing ran shows nothing. */
+export function isGreen({ passed, failures, flaky }: Verdict): boolean {
+  return passed > 0 && failures.length === 0 && flaky.length <= MOST_FLAKY;
 }
 
 function judgeFile(first: FileReport, second: FileReport | undefined): Verdict {
@@ -52,11 +54,11 @@ function judgeFile(first: FileReport, second: FileReport | undefined): Verdict {
     const { failures, ...verdict } = judgeFile(first, undefined);
     return { ...verdict, failures: [unloadable(second), ...failures] };
   }
-  const judged = judgeTests(first, second);
+  const judged = judgeTests(first, second).map((it) => (isUnreasoned(it, first, second) ? unreasoned(it) : it));
   const having = (outcome: Outcome) => judged.filter((it) => it.outcome === outcome);
   const hooks = outcomeOf(stateOfHooks(first), second && stateOfHooks(second));
   const failuresOf = (outcome: Outcome): Failure[] => [
-    ...(hooks === outcome ? [{ file, title: "a hook of the file", error: firstError(errors, second?.errors) }] : []),
+    ...(hooks === outcome ? hookErrors(errors, second?.errors).map((error) => ({ file, title: HOOK, error })) : []),
     ...having(outcome).flatMap(({ title, failed }) => failed.map(({ error = "" }) => ({ file, title, error }))),
   ];
   return {
@@ -65,6 +67,24 @@ function judgeFile(first: FileReport, second: FileReport | undefined): Verdict {
     failures: failuresOf("failed"),
     flaky: failuresOf("flaky"),
   };
+}
+
+type Judged = ReturnType<typeof judgeRows>;
+
+/** Behind a hook that failed, tests are skipped too. */
+function isUnreasoned({ outcome, title, tests }: Judged, first: FileReport, second: FileReport | undefined): boolean {
+  const isBehindHook = first.errors.length > 0 && (second === undefined || second.errors.length > 0);
+  return outcome === "skipped" && !isBehindHook && reasonOf(title) === undefined && !tests.some((it) => it.missing);
+}
+
+function unreasoned(judged: Judged): Judged {
+  const failed = judged.tests.map((it) => ({ ...it, error: "it was skipped, and its title doesn't say why" }));
+  return { ...judged, outcome: "failed", failed };
+}
+
+/** What stands in the last brackets of a title. */
+export function reasonOf(title: string): string | undefined {
+  return /\(((?:needs|only|skipped)[^()]*)\)[^()]*$/.exec(title)?.[1];
 }
 
 function unloadable({ file, errors }: FileReport): Failure {
@@ -110,8 +130,9 @@ function failedOf(tests: readonly TestReport[]): readonly TestReport[] | undefin
   return failed.length === 0 ? undefined : failed;
 }
 
-function firstError(first: readonly string[], second: readonly string[] = []): string {
-  return first[0] ?? second[0] ?? "";
+/** Of the run in which they failed. */
+function hookErrors(first: readonly string[], second: readonly string[] = []): readonly string[] {
+  return first.length > 0 ? first : second;
 }
 
 /** A failed hook skips the tests behind it in the first run: then only the second run has a result for them. */

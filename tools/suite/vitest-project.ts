@@ -16,7 +16,7 @@ const kill = async () => {
 
 export function vitestProject(files: Readonly<Record<string, string>>): TemporaryTree {
   const tree = temporaryTree({
-    "vitest.config.ts": `export default { test: { pool: "forks", isolate: false, maxWorkers: 2, runner: ${JSON.stringify(RUNNER)} } };\n`,
+    "vitest.config.ts": `export default { test: { pool: "forks", isolate: false, maxWorkers: 2, experimental: { viteModuleRunner: false }, runner: ${JSON.stringify(RUNNER)} } };\n`,
     "package.json": `{ "type": "module" }`,
     ...files,
   });

@@ -46,7 +46,7 @@ export async function runVitest(run: VitestRun): Promise<RunReport> {
     const more = [...(isAlone ? ALONE : []), ...(isBailing ? ["--bail=1"] : [])];
     const child = spawn(process.execPath, [VITEST, ...options, ...more, ...filters], {
       cwd: root,
-      env: { ...process.env, ...env, SIDESTICK_RUN_PROGRESS: path },
+      env: { ...process.env, ...plainUnlessTerminal(), ...env, SIDESTICK_RUN_PROGRESS: path },
       stdio: ["ignore", output, output],
     });
     const watch = killWhenStuck(child, run, { path, from });
@@ -60,6 +60,11 @@ export async function runVitest(run: VitestRun): Promise<RunReport> {
   }
 }
 
+/** Vitest colours what it prints wherever that goes. */
+function plainUnlessTerminal(): Readonly<Record<string, string>> {
+  return process.stdout.isTTY || process.env["FORCE_COLOR"] !== undefined ? {} : { NO_COLOR: "1" };
+}
+
 /**
  * Vitest doesn't exit while any process holds its workers' output, so a process that a test left would block it. After
  * its last line nothing more is needed. Before that, vitest waits for ever for a test that never yields.
@@ -70,18 +75,20 @@ function killWhenStuck(
   progress: { readonly path: string; readonly from: number },
 ) {
   const { endWithinMs = END_WITHIN_MS, hangMs = HANG_MS } = run;
-  let since = performance.now();
+  // By looks, not by a clock: a run that was stopped for a while, or a machine that was, hangs no test.
+  let looks = 0;
   let seen = progress.from;
   let isOver = false;
   let reason: string | undefined;
   const look = setInterval(() => {
     const size = sizeOf(progress.path);
     if (size !== seen) {
-      since = performance.now();
+      looks = 0;
       isOver ||= ranOf(linesOf(progress.path, seen) as ProgressLine[]).isOver;
       seen = size;
     }
-    if (performance.now() - since <= (isOver ? endWithinMs : hangMs)) return;
+    looks += 1;
+    if (looks * LOOK_EVERY_MS <= (isOver ? endWithinMs : hangMs)) return;
     reason = `no test file began or ended for ${hangMs / 60_000} minutes`;
     child.kill("SIGKILL");
   }, LOOK_EVERY_MS);
