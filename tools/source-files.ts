@@ -1,5 +1,5 @@
 /** Finding the files that the tools read, and where in them something stands. */
-import { globSync, realpathSync } from "node:fs";
+import { globSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -14,6 +14,24 @@ export function filesIn(root: string, ...patterns: readonly string[]): string[] 
 
 export function isTestFile(path: string): boolean {
   return /\.(?:test|contract)\.tsx?$/.test(path);
+}
+
+/** What vitest includes, and what looks like a test. */
+const TESTS = /^(?:src|test|tools)\/(?:(?!\.)[^/]+\/)*(?!\.)[^/]+\.test\.ts$/;
+const TEST_LIKE = /(?:^|\/)__tests__\/|\.(?:tests?|spec)\.[cm]?[jt]sx?$/;
+const NOT_OURS: ReadonlySet<string> = new Set(["node_modules", ".git"]);
+
+/** Files that look like tests and that no run includes. `dist` is built. */
+export function strayTests(root: string): string[] {
+  const inside = (folder: string): string[] =>
+    readdirSync(join(root, folder), { withFileTypes: true }).flatMap((it) => {
+      const path = folder === "" ? it.name : `${folder}/${it.name}`;
+      if (!it.isDirectory()) return [path];
+      return NOT_OURS.has(it.name) || path === "dist" ? [] : inside(path);
+    });
+  return inside("")
+    .filter((path) => TEST_LIKE.test(path) && !TESTS.test(path))
+    .toSorted();
 }
 
 /** The test files whose path contains one of the filters; all of them if there is no filter. */

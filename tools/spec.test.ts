@@ -12,7 +12,7 @@ function offencesOf(files: Readonly<Record<string, string>>): string[] {
 
 const BOTH = `test("[AB-1, ABCD-12] it works", () => {});`;
 
-test("[HSE-8, HSE-9, HSE-10, HSE-11, HSE-12] rules, tests and trace of this project fit together", () => {
+test("[HSE-8, HSE-9, HSE-10, HSE-11, HSE-12, HSE-23] rules, tests and trace of this project fit together", () => {
   expect(specOffences(ROOT)).toEqual([]);
 });
 
@@ -36,9 +36,9 @@ test.each([
   { form: "it", source: `it("[AB-1, ABCD-12] it works", () => {});` },
   { form: "describe", source: `describe("[AB-1, ABCD-12] things", () => {});` },
   { form: "each", source: `test.each([1, 2])("[AB-1, ABCD-12] %s works", () => {});` },
-  { form: "each with a table", source: "test.each`a | b`('[AB-1, ABCD-12] $a works', () => {});" },
+  { form: "each with a table", source: "test.each`a\n${1}`('[AB-1, ABCD-12] $a works', () => {});" },
   { form: "for", source: `it.for([1])("[AB-1, ABCD-12] %s works", () => {});` },
-  { form: "skipIf", source: `test.skipIf(x).each([1])("[AB-1, ABCD-12] works (needs x)", () => {});` },
+  { form: "skipIf", source: `test.skipIf(x).each([1])("[AB-1, ABCD-12] works (needs root)", () => {});` },
   { form: "template", source: "test(`[AB-1, ABCD-12] ${name} works`, () => {});" },
   { form: "extended", source: `const withHub = test.extend({});\nwithHub("[AB-1, ABCD-12] works", () => {});` },
 ])("[HSE-9] a rule is cited by a title: $form", ({ source }) => {
@@ -51,10 +51,43 @@ test.each([
   { what: "a commented one", source: `// ${BOTH}` },
   { what: "one that never runs", source: `test.skip("[AB-1, ABCD-12] works (skipped: slow)", () => {});` },
   { what: "a planned one", source: `test.todo("[AB-1, ABCD-12] works (skipped: later)");` },
+  { what: "one in a suite that never runs", source: `describe.skip("all (skipped: slow)", () => { ${BOTH} });` },
 ])("[HSE-9] a rule without a test is found: $what", ({ source }) => {
   expect(offencesOf({ "src/a.test.ts": source })).toEqual([
     "docs/spec/things.md:3 AB-1 is cited by no test",
     "docs/spec/things.md:4 ABCD-12 is cited by no test",
+  ]);
+});
+
+test.each([
+  "test.each([])",
+  "it.for([] as const)",
+  "describe.concurrent.each<Row>([])",
+  "test.each`a | b`",
+  `test["each"]([])`,
+])("[HSE-9] a table without rows proves nothing: %s", (table) => {
+  const offences = offencesOf({ "src/a.test.ts": `${table}("[AB-1, ABCD-12] works", () => {});` });
+
+  expect(offences).toEqual([
+    'src/a.test.ts:1 "[AB-1, ABCD-12] works" has a table without rows: it never runs',
+    "docs/spec/things.md:3 AB-1 is cited by no test",
+    "docs/spec/things.md:4 ABCD-12 is cited by no test",
+  ]);
+});
+
+test.each([
+  "src/a.test.tsx",
+  "src/a.spec.ts",
+  "src/.b/a.test.ts",
+  "test/.a.test.ts",
+  "bench/a.test.ts",
+  "a.test.mjs",
+  "src/b/__tests__/a.ts",
+])("[HSE-9] a file that looks like one of tests and never runs is found: %s", (path) => {
+  const offences = offencesOf({ "src/a.test.ts": BOTH, "node_modules/b/b.test.js": "", [path]: BOTH });
+
+  expect(offences).toEqual([
+    `${path} never runs: call it name.test.ts, in a folder of src, test or tools without a dot`,
   ]);
 });
 
@@ -92,6 +125,68 @@ test("[HSE-10] a variable that is called like a test is none", () => {
   expect(offences).toEqual([]);
 });
 
+test("[HSE-10] a parameter that is called like a test is none where only test is imported", () => {
+  const ended = `new Promise((it) => child.on("close", (code, signal) => it(signal ?? code)));`;
+  const offences = offencesOf({ "src/a.test.ts": `import { test } from "vitest";\n${BOTH}\n${ended}` });
+
+  expect(offences).toEqual([]);
+});
+
+test.each([
+  { source: `import { it as check } from "vitest";`, what: "calls `it` `check`: keep its name" },
+  {
+    source: `import { expect as it } from "vitest";`,
+    what: "imports `it`, which is not vitest's: import it from vitest",
+  },
+  { source: `import { test } from "./b.ts";`, what: "imports `test`, which is not vitest's: import it from vitest" },
+  { source: `export { it as check } from "vitest";`, what: "exports `it`: import it from vitest" },
+  { source: "const check = test.skipIf(x);", what: "gives `test` another name: call it where it stands" },
+  { source: "const { only } = describe;", what: "gives `describe` another name: call it where it stands" },
+  ...[
+    `import * as check from "vitest";`,
+    `import check from "vitest";`,
+    `export * from "vitest";`,
+    `const check = await import("vitest");`,
+  ].map((source) => ({ source, what: 'takes vitest as a whole: write `import { test } from "vitest"`' })),
+])("[HSE-10] a test under another name is found: $source", ({ source, what }) => {
+  const offences = offencesOf({ "src/a.test.ts": source, "src/b.test.ts": BOTH });
+
+  expect(offences).toEqual([`src/a.test.ts:1 ${what}`]);
+});
+
+test.each([
+  {
+    source: `test[form]("[AB-1] works", () => {});`,
+    what: "has a form that can't be read: write `test.each`, not `test[form]`",
+  },
+  { source: `test("[AB-1] works", OPTIONS, () => {});`, what: "has options that can't be read: write them out" },
+  { source: `test("[AB-1] works", { ...OPTIONS }, () => {});`, what: "has options that can't be read: write them out" },
+])("[HSE-10] a test that can't be read is found: $source", ({ source, what }) => {
+  expect(offencesOf({ "src/a.test.ts": source, "src/b.test.ts": BOTH })).toEqual([
+    `src/a.test.ts:1 "[AB-1] works" ${what}`,
+  ]);
+});
+
+test.each([`{ retry: 3 }`, `{ "retry": RETRIES }`])("[HSE-11] retries are refused: %s", (options) => {
+  const offences = offencesOf({ "src/a.test.ts": `${BOTH}\ntest("[AB-1] works", ${options}, () => {});` });
+
+  expect(offences).toEqual([
+    'src/a.test.ts:2 "[AB-1] works" is tried again: a test that fails is a defect, so take `retry` out',
+  ]);
+});
+
+test.each([
+  { what: "a colon", need: "(needs: fish)", told: "(needs: fish)" },
+  { what: "brackets inside", need: "(needs fish (3.6))", told: "(needs fish (3.6))" },
+  { what: "a word", need: "(needs fisch)", told: "fisch" },
+])("[HSE-23] a need that can't be known is found: $what", ({ need, told }) => {
+  const offences = offencesOf({ "src/a.test.ts": `${BOTH}\ntest("[AB-1] works ${need}", () => {});` });
+
+  expect(offences).toEqual([
+    `src/a.test.ts:2 "[AB-1] works ${need}" needs what tools/suite/needs.ts doesn't know: ${told}`,
+  ]);
+});
+
 test("[HSE-10] a title that can't be read is found; a describe needs no id", () => {
   const offences = offencesOf({ "src/a.test.ts": `${BOTH}\ntest(title, () => {});\ndescribe("things", () => {});` });
 
@@ -113,8 +208,8 @@ test.each([
   ]);
 });
 
-test("[HSE-11] only is refused", () => {
-  const offences = offencesOf({ "src/a.test.ts": `${BOTH}\ntest.only("[AB-1] works", () => {});` });
+test.each(["test.only", `test["only"]`])("[HSE-11] only is refused: %s", (only) => {
+  const offences = offencesOf({ "src/a.test.ts": `${BOTH}\n${only}("[AB-1] works", () => {});` });
 
   expect(offences).toEqual(['src/a.test.ts:2 "[AB-1] works" is marked only: the others would not run']);
 });

@@ -6,7 +6,9 @@
  */
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { filesIn, isMain, report, ROOT } from "./source-files.ts";
+import { filesIn, isMain, report, ROOT, strayTests } from "./source-files.ts";
+import { unknownNeeds } from "./suite/needs.ts";
+import { readNameOffences } from "./test-names.ts";
 import { readTestTitles } from "./test-titles.ts";
 import type { TestTitle } from "./test-titles.ts";
 
@@ -34,12 +36,16 @@ type Rules = ReadonlyMap<string, Rule>;
 export function specOffences(root: string): string[] {
   const { rules, offences } = readRules(root);
   const cited = new Set<string>();
+  for (const path of strayTests(root))
+    offences.push(`${path} never runs: call it name.test.ts, in a folder of src, test or tools without a dot`);
   for (const path of filesIn(root, "{src,test,tools}/**/*.{test,contract}.{ts,tsx}")) {
-    for (const title of readTestTitles(path, readFileSync(join(root, path), "utf8"))) {
+    const source = readFileSync(join(root, path), "utf8");
+    offences.push(...readNameOffences(path, source).map(({ line, what }) => `${path}:${line} ${what}`));
+    for (const title of readTestTitles(path, source)) {
       const at = `${path}:${title.line}`;
       const ids = citedIds(title);
       offences.push(...titleOffences(title, ids, rules).map((what) => `${at} ${what}`));
-      if (title.skipped !== "always") for (const id of ids) cited.add(id);
+      if (!title.neverRuns && title.faults.length === 0) for (const id of ids) cited.add(id);
     }
   }
   const benchmarks = new Set(filesIn(root, "bench/*.ts").map((path) => basename(path, ".ts")));
@@ -83,6 +89,10 @@ function titleOffences(title: TestTitle, ids: readonly string[], rules: Rules): 
   if (title.skipped !== "never" && !REASON.test(title.title ?? "")) {
     offences.push(`${named} may be skipped: say why in its title, as (needs …), (only …) or (skipped: …)`);
   }
+  offences.push(...title.faults.map((what) => `${named ?? "a test"} ${what}`));
+  // A hole is filled from a table's rows: the runner looks at those.
+  const unknown = unknownNeeds(title.title ?? "").filter((it) => !/[$%…]/.test(it));
+  if (unknown.length > 0) offences.push(`${named} needs what tools/suite/needs.ts doesn't know: ${unknown.join(", ")}`);
   if (title.only) offences.push(`${named} is marked only: the others would not run`);
   return offences;
 }

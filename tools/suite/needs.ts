@@ -120,13 +120,19 @@ export function needsOf(file: string, title: string): string[] {
   return [...byPath, ...wordsOf(title).filter((it) => Object.hasOwn(PROGRAMS, it) || it === NAMESPACES)];
 }
 
-/** Words of a title that are unknown here: by them no test would ever be skipped. */
+/** What a title says in vain: by a word that is unknown here, or can't be read, no test would ever be skipped. */
 export function unknownNeeds(title: string): string[] {
-  return wordsOf(title).filter((it) => !Object.hasOwn(PROGRAMS, it) && it !== NAMESPACES && !OTHERS.has(it));
+  const unknown = wordsOf(title).filter((it) => !Object.hasOwn(PROGRAMS, it) && it !== NAMESPACES && !OTHERS.has(it));
+  const unreadable = [...title.replaceAll(READABLE, "").matchAll(LIKE_A_NEED)].map(([text]) => text);
+  return [...unknown, ...unreadable];
 }
 
+const READABLE = /\(needs ([^()]*[^()\s][^()]*)\)/g;
+/** `(needs fish (3.6))`, `(needs: fish)`, `[Needs fish]`, `(needs)`, and one without its end. */
+const LIKE_A_NEED = /[([{]\s*needs?\b(?:[^()]|\([^()]*\))*\)?/gi;
+
 function wordsOf(title: string): string[] {
-  const words = [...title.matchAll(/\(needs ([^()]*)\)/g)].flatMap(([, said = ""]) => said.split(/,| and /));
+  const words = [...title.matchAll(READABLE)].flatMap(([, said = ""]) => said.split(/,| and /));
   return words.map((it) => it.trim()).filter((it) => it !== "");
 }
 
