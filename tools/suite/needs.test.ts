@@ -153,9 +153,55 @@ echo "$*" >> "$APT_LOG"
 for word; do [ "$word" != fish ] || { echo "E: Unable to locate package fish"; exit 100; }; done
 `;
 
-test("[HSE-25] a package that can't be installed doesn't keep the others from it, nor an install under way", async () => {
+/** Another holds a lock for ever. */
+const LOCKED = `#!/bin/sh
+echo "$*" >> "$APT_LOG"
+echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1 (apt-get)"
+exit 100
+`;
+
+/** A source of packages that never answers. */
+const STUCK = `#!/bin/sh
+echo "$*" >> "$APT_LOG"
+exec sleep 600
+`;
+
+const QUICK = "-o DPkg::Lock::Timeout=0";
+
+test("[HSE-25] a package that can't be installed doesn't keep the others from it", async () => {
+  const { calls, said } = await installedWith(APT_GET);
+
+  const install = `${QUICK} install -y --no-install-recommends`;
+  expect(calls).toEqual([
+    `${QUICK} update`,
+    `${install} ${listedPackages().join(" ")}`,
+    ...listedPackages().map((name) => `${install} ${name}`),
+  ]);
+  expect(said[1]).toBe("apt-get could not install everything:\nE: Unable to locate package fish");
+});
+
+test("[HSE-25] an install that is under way is waited for up to one deadline, and the wait is told once", async () => {
+  const { calls, said } = await installedWith(LOCKED, 5_000);
+
+  expect(new Set(calls)).toEqual(new Set([`${QUICK} update`]));
+  expect(calls.length).toBeGreaterThan(1);
+  expect(said.slice(1, 3)).toEqual([
+    "waiting for another program that holds the lock of apt-get …",
+    expect.stringMatching(/^apt-get could not install everything:\nE: Could not get lock/),
+  ]);
+});
+
+test("[HSE-25] an apt-get that never ends is interrupted at the deadline, and nothing more is tried", async () => {
+  const { calls, said } = await installedWith(STUCK, 1_000);
+
+  expect(calls).toEqual([`${QUICK} update`]);
+  expect(said[1]).toMatch(/^apt-get could not install everything:\n\s*it took too long/);
+});
+
+/** On a Debian that lacks every package, as somebody with a sudo that asks nothing. */
+async function installedWith(aptGet: string, withinMs?: number) {
   using tree = temporaryTree({
-    "apt-get": APT_GET,
+    "apt-get": aptGet,
     "dpkg-query": "#!/bin/sh\n",
     sudo: `#!/bin/sh\nshift\nexec "$@"\n`,
   });
@@ -165,19 +211,12 @@ test("[HSE-25] a package that can't be installed doesn't keep the others from it
   vi.stubEnv("APT_LOG", log);
   const said: string[] = [];
   const printed = vi.spyOn(console, "log").mockImplementation((line: string) => void said.push(line));
-  await installPackages().finally(() => {
+  await installPackages([], withinMs).finally(() => {
     printed.mockRestore();
     vi.unstubAllEnvs();
   });
-
-  const install = "-o DPkg::Lock::Timeout=600 install -y --no-install-recommends";
-  expect(readFileSync(log, "utf8").trimEnd().split("\n")).toEqual([
-    "-o DPkg::Lock::Timeout=600 update",
-    `${install} ${listedPackages().join(" ")}`,
-    ...listedPackages().map((name) => `${install} ${name}`),
-  ]);
-  expect(said[1]).toBe("apt-get could not install everything:\nE: Unable to locate package fish");
-});
+  return { calls: readFileSync(log, "utf8").trimEnd().split("\n"), said };
+}
 
 /** On a machine that has none of the programs. */
 async function withoutPath<T>(work: () => Promise<T>): Promise<T> {
