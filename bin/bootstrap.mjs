@@ -39,14 +39,20 @@ const PROGRAMS_KEPT = 5;
 const KEPT_MS = 2 * 86_400_000;
 const PAGE_SOURCES = ["src/web", "src/client", "src/protocol", "src/domain", "vite.config.ts", "package-lock.json"];
 
+/** In `dist`, `node_modules` and its `.bin`: what a run makes under a name of its own, until it is finished. */
+const OF_A_RUN = /^(?:web|program|sidestick|\.sidestick-install(?:ed|ing)(?:\.stale)?)\.(\d+)$/;
+const CANT_WRITE = new Set(["EACCES", "EPERM", "EROFS"]);
+
 // `npm install`, not `npm ci`: a registry that lacks optional packages of other platforms makes `ci` refuse the lock.
 // `--no-save`: starting a program must not change package-lock.json.
 const INSTALL = ["install", "--no-save", "--no-audit", "--no-fund", "--include=dev", "--include=optional"];
 
 try {
+  removeLeft();
   if (!isInstalled()) await withLock(install);
+  // Without the lock where there is nothing to do: an account that can't write here may run what is there.
   const isTest = process.argv.includes("--test");
-  if (isTest || process.argv.includes("--page")) await withLock(build);
+  if ((isTest || process.argv.includes("--page")) && !isBuilt()) await withLock(build);
 } catch (error) {
   say(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
@@ -89,6 +95,10 @@ function finishInstall() {
   replaceAtomically(stamp, (path) => writeFileSync(path, wanted()));
 }
 
+function isBuilt() {
+  return readIfThere(pageStamp) === pageSources() && existsSync(builtProgram());
+}
+
 async function build() {
   await buildPage();
   try {
@@ -101,7 +111,7 @@ async function build() {
 
 /** Beside the old one, which takes its place as a whole: a hub may be serving it. */
 async function buildPage() {
-  const sources = digestOf(PAGE_SOURCES.map((path) => join(root, path)));
+  const sources = pageSources();
   if (readIfThere(pageStamp) === sources) return;
   say("building the web page ...");
   const next = join(root, "dist", `web.${process.pid}`);
@@ -158,6 +168,10 @@ async function viteBuild(config, directory, what) {
   if (code !== 0) throw new Error(`${what} could not be built:\n${output.trimEnd()}`);
 }
 
+function pageSources() {
+  return digestOf(PAGE_SOURCES.map((path) => join(root, path)));
+}
+
 function digestOf(paths) {
   const hash = createHash("sha256");
   for (const path of paths) {
@@ -186,9 +200,15 @@ function run(command, parameters, env = process.env) {
 
 /** Two starts at once: the second waits for the first and then finds everything there. */
 async function withLock(work) {
-  mkdirSync(modules, { recursive: true });
   const mine = `${lock}.${process.pid}`;
-  writeFileSync(mine, `${process.pid} ${startOf(process.pid)}`);
+  try {
+    mkdirSync(modules, { recursive: true });
+    writeFileSync(mine, `${process.pid} ${startOf(process.pid)}`);
+  } catch (error) {
+    if (!CANT_WRITE.has(error.code)) throw error;
+    const advice = "first run `npm run build` as the account that owns the checkout";
+    throw new Error(`${modules} can't be written, and something is missing: ${advice}`, { cause: error });
+  }
   try {
     for (let waits = 0; !tryLink(mine); waits += 1) {
       const held = readIfThere(lock);
@@ -204,6 +224,35 @@ async function withLock(work) {
     }
   } finally {
     rmSync(mine, { force: true });
+  }
+}
+
+/** What runs that were killed left half done. */
+function removeLeft() {
+  for (const folder of [modules, join(modules, ".bin"), join(root, "dist")]) {
+    for (const name of namesIn(folder)) {
+      const pid = OF_A_RUN.exec(name)?.[1];
+      try {
+        if (pid !== undefined && !isAtWork(pid)) rmSync(join(folder, name), { recursive: true, force: true });
+      } catch {
+        // It is another account's.
+      }
+    }
+  }
+}
+
+/** Whoever installs or builds has a file beside the lock, which is empty for a moment. */
+function isAtWork(pid) {
+  const own = `${lock}.${pid}`;
+  const held = readIfThere(own);
+  return held === "" ? existsSync(own) && isAlive(Number(pid)) : isHolderAlive(held);
+}
+
+function namesIn(folder) {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
   }
 }
 

@@ -1,9 +1,18 @@
 import { execFile, spawnSync } from "node:child_process";
-import { copyFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { filesIn, ROOT } from "./source-files.ts";
 import { temporaryTree } from "./temporary-tree.ts";
 import type { TemporaryTree } from "./temporary-tree.ts";
@@ -35,6 +44,23 @@ function checkout(): TemporaryTree {
 function bootstrap({ root }: TemporaryTree, ...words: readonly string[]): Promise<{ stdout: string; stderr: string }> {
   // npm writes into its home.
   return run(process.execPath, [join(root, "bin/bootstrap.mjs"), ...words], { env: { ...process.env, HOME: root } });
+}
+
+/** As an account that has no right to write what isn't open to it. */
+function bootstrapAsOther({ root }: TemporaryTree): Promise<{ stdout: string; stderr: string }> {
+  const words = [process.execPath, join(root, "bin/bootstrap.mjs"), "--test"];
+  const isRoot = process.getuid?.() === 0;
+  const [file = "", ...rest] = isRoot
+    ? ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", ...words]
+    : words;
+  return run(file, rest);
+}
+
+function write({ root }: TemporaryTree, files: Readonly<Record<string, string>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
 }
 
 test("[HSE-14] the command runs Node 24 from anywhere, through links, with its arguments as they are", async () => {
@@ -90,18 +116,55 @@ test("[HSE-16] a killed install holds up nobody when another process has its pid
   expect((await bootstrap(tree)).stderr).toMatch(/^sidestick: installing packages[^]*installed in/);
 });
 
+test("[HSE-16] what a killed install or build left is removed by the next run, and nothing of one that is at work", async () => {
+  using tree = checkout();
+  await bootstrap(tree);
+  const dead = spawnSync("true").pid;
+  const start = readFileSync("/proc/self/stat", "utf8").split(") ").at(-1)?.split(" ")[19];
+  const files = {
+    [`node_modules/.sidestick-installing.${dead}`]: `${dead} 1`,
+    [`dist/web.${dead}/index.html`]: "",
+    [`dist/program.${dead}/main.js`]: "",
+    [`node_modules/.sidestick-installing.${process.pid}`]: `${process.pid} ${start}`,
+    [`dist/web.${process.pid}/index.html`]: "",
+    "dist/web/index.html": "",
+  };
+  write(tree, files);
+
+  await bootstrap(tree);
+
+  expect(Object.keys(files).filter((path) => existsSync(join(tree.root, path)))).toEqual(Object.keys(files).slice(3));
+});
+
+/** Makes empty builds. */
+const VITE = `require("node:fs").mkdirSync(process.argv.at(-1), { recursive: true });`;
+const SOURCES = {
+  ...Object.fromEntries(["client", "protocol", "domain", "web"].map((name) => [`src/${name}/index.ts`, ""])),
+  "vite.config.ts": "",
+  "vite.program.config.ts": "",
+};
+
+test("[HSE-16] who can't write the checkout runs what is there, and is told what else is needed (needs setpriv)", async () => {
+  using tree = checkout();
+  await bootstrap(tree);
+  write(tree, { ...SOURCES, "node_modules/vite/bin/vite.js": VITE });
+  await bootstrap(tree, "--test");
+  const closed = ["dist", "node_modules", "node_modules/.bin"].map((path) => join(tree.root, path));
+  for (const path of closed) chmodSync(path, 0o555);
+  onTestFinished(() => closed.filter((path) => existsSync(path)).forEach((path) => chmodSync(path, 0o755)));
+
+  expect(await bootstrapAsOther(tree)).toEqual({ stdout: "", stderr: "" });
+
+  writeFileSync(join(tree.root, "src/web/index.ts"), "// another");
+  await expect(bootstrapAsOther(tree)).rejects.toThrow(
+    /\nsidestick: \S+node_modules can't be written, and something is missing: first run `npm run build` as .*\n$/,
+  );
+});
+
 test("[HSE-19] a build of the page that fails leaves nothing in dist", async () => {
   using tree = checkout();
   await bootstrap(tree);
-  const files = {
-    ...Object.fromEntries(["client", "protocol", "domain", "web"].map((name) => [`src/${name}/index.ts`, ""])),
-    "vite.config.ts": "",
-    "node_modules/vite/bin/vite.js": `require("node:fs").mkdirSync(process.argv.at(-1), { recursive: true }); process.exit(1);`,
-  };
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(tree.root, path)), { recursive: true });
-    writeFileSync(join(tree.root, path), content);
-  }
+  write(tree, { ...SOURCES, "node_modules/vite/bin/vite.js": `${VITE} process.exit(1);` });
 
   const failed = bootstrap(tree, "--page");
 
