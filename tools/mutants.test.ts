@@ -47,9 +47,23 @@ test.each<Case>([
     files: { "vitest.config.ts": "throw new Error();", "a.test.ts": `${IMPORT} test("it", () => {});` },
   },
   { ending: "broken", files: { "a.txt": "" } },
+  {
+    ending: "broken",
+    files: {
+      "a.test.ts": `${IMPORT} test("it", () => { process.kill(process.pid, "SIGKILL"); }); test("2", () => {});`,
+    },
+  },
+  {
+    ending: "failed",
+    files: {
+      "a.test.ts": `${IMPORT} test("it", () => { process.kill(process.pid, "SIGKILL"); });`,
+      "b.test.ts": `${IMPORT} test("it", () => { throw new Error("!"); });`,
+    },
+  },
 ])("[HSE-18] tests that $ending: $files", async ({ ending, files }) => {
   using tree = vitestProject(files);
-  const run = { root: tree.root, filters: [], output: "ignore", isBailing: true, hangMs: 5_000 * patience() } as const;
+  const hangMs = (ending === "timed out" ? 5_000 : 60_000) * patience();
+  const run = { root: tree.root, filters: [], output: "ignore", isBailing: true, hangMs } as const;
 
   expect(endingOf(await runVitest(run))).toBe(ending);
 });

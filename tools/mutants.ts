@@ -25,6 +25,8 @@ type Verdict = "caught" | "survived" | "timed out" | "broken" | "not found";
 const NOT_COPIED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 /** For one file of tests. */
 const LONGEST_MS = 300_000;
+/** How vitest says it. When it bails it tells of its pool too: that is no death. */
+const WORKER_DIED = /Worker exited unexpectedly|\[vitest-pool\]: (?:Worker \S+ emitted error|Failed to start)/;
 /** Tests that fail wait until the deadline first. That it is long enough is seen without any fault. */
 const SETTINGS = { SIDESTICK_DEADLINE_MS: "10000", SIDESTICK_SEED: process.env["SIDESTICK_SEED"] ?? "1" };
 
@@ -124,10 +126,15 @@ async function runIn(
   return endingOf(run);
 }
 
-/** Only a test that failed, or a file of tests that can't be loaded any more, has seen a fault. */
+/**
+ * Only a test that failed, or a file of tests that can't be loaded any more, has seen a fault. The tests of a worker that
+ * died count as failed, though most never had their turn: its file has seen nothing.
+ */
 export function endingOf({ files, unhandled, cutOff }: RunReport): Ending {
   if (cutOff !== undefined) return cutOff;
-  if (files.some(hasFailed)) return "failed";
+  const deaths = unhandled.filter((error) => WORKER_DIED.test(error));
+  const whole = files.filter(({ file }) => !deaths.some((error) => error.includes(file)));
+  if (whole.some(hasFailed)) return "failed";
   return unhandled.length > 0 || files.length === 0 ? "broken" : "passed";
 }
 
