@@ -15,6 +15,7 @@ test.each([
   { script: "check.ts", args: ["types", "no-such-step"], said: "No step begins with no-such-step. Steps: lint, types" },
   { script: "test.ts", args: ["src/domain", "no-such-test"], said: "No test file matches no-such-test\n\nnpm test" },
   { script: "test.ts", args: ["--slowest", "0"], said: "--slowest 0: give a number from 1 on" },
+  { script: "test.ts", args: ["--report", "package.json"], said: "--report package.json can't be used: what is there" },
   { script: "test.ts", args: ["--slowst", "3"], said: "Unknown option '--slowst'" },
   { script: "repeat.ts", args: [], said: "Which test files?" },
   { script: "repeat.ts", args: ["no-such-test"], said: "No test file matches no-such-test" },

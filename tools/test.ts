@@ -4,10 +4,11 @@
  * docs/spec/house.md.
  */
 import { randomInt } from "node:crypto";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { runChecks } from "./check.ts";
 import { readOptions, refuseUnmatched, wholeNumber } from "./options.ts";
+import { reportPath } from "./report-path.ts";
 import { chosenPaths, isMain, ROOT, testFiles } from "./source-files.ts";
 import { installPackages } from "./suite/packages.ts";
 import { measuredPatience } from "./suite/patience.ts";
@@ -20,7 +21,10 @@ const USAGE = `npm test -- [filter …] [--slowest N] [--report FILE]
 
   filter          only test files whose path contains one of them, without the checks
   --slowest N     also tells where the time went: by folder, and the N slowest files and tests
-  --report FILE   where the JSON report goes; by default node_modules/.cache/test-report.json`;
+  --report FILE   where the JSON report goes: a new file or an earlier report;
+                  by default node_modules/.cache/test-report.json`;
+
+const REPORT = join(ROOT, "node_modules", ".cache", "test-report.json");
 
 type Options = { readonly filters: readonly string[]; readonly slowest: number; readonly report: string };
 
@@ -61,7 +65,7 @@ function read(args: string[]): Options {
   return {
     filters: positionals,
     slowest: values.slowest === undefined ? 0 : wholeNumber("--slowest", values.slowest, 1),
-    report: resolve(values.report ?? join(ROOT, "node_modules", ".cache", "test-report.json")),
+    report: values.report === undefined ? REPORT : reportPath("--report", values.report),
   };
 }
 
