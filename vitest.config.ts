@@ -15,10 +15,15 @@ const WEB = ["test/web/**/*.test.ts"];
 /** For a test that waits for several things, each up to the deadline of `test/support/deadline.ts`. */
 const TIMEOUT_MS = (IS_SOAK ? 3_600_000 : 120_000) * patience();
 
-/** A developer's own settings of the product and their directories would reach it in tests. These are the suite's. */
+/**
+ * A developer's own settings of the product and their directories would reach it in tests. In a hook, git names the
+ * developer's repository, and a test that commits would commit there. Through a proxy no test finds its own servers.
+ */
+const NOT_FOR_TESTS = /^(?:GIT|SIDESTICK|XDG)_|_PROXY$/i;
+/** These are the suite's. */
 const SETTINGS = /^SIDESTICK_(?:DEADLINE_MS|PATIENCE|RUN_PROGRESS|SCREENSHOTS|SEED|SOAK)$/;
 for (const name of Object.keys(process.env))
-  if (/^(?:SIDESTICK|XDG)_/.test(name) && !SETTINGS.test(name)) delete process.env[name];
+  if (NOT_FOR_TESTS.test(name) && !SETTINGS.test(name)) delete process.env[name];
 
 export default defineConfig({
   test: {
@@ -35,6 +40,10 @@ export default defineConfig({
     // A row of a table may end with `(needs python3)`, which the runner reads.
     taskTitleValueFormatTruncate: 0,
     runner: "./tools/suite/runner.ts",
+    // Vitest would take them from `CI`, and leave out tests or write what they expect where a developer runs them.
+    allowOnly: false,
+    passWithNoTests: false,
+    update: "none",
     sequence: { concurrent: false },
     projects: [
       { extends: true, test: { name: "alone", include: ALONE, isolate: true } },

@@ -24,6 +24,27 @@ test("[HSE-27] what a soak ran is the commit, and every change to it, in new fil
   expect(new Set(states).size).toBe(3);
 });
 
+test("[HSE-32] a git hook's own repository is neither asked nor touched (needs git)", () => {
+  using tree = temporaryTree({ "a.ts": "1\n" });
+  using hook = temporaryTree({ "b.ts": "1\n" });
+  for (const { root } of [tree, hook]) {
+    const git = (...words: string[]): Buffer => execFileSync("git", words, { cwd: root, stdio: "pipe" });
+    git("init", "--quiet");
+    git("add", "-A");
+    git("-c", "user.name=T", "-c", "user.email=t@example.com", "commit", "--quiet", "-m", root);
+  }
+  const [commit, another] = [commitOf(tree.root), commitOf(hook.root)];
+
+  vi.stubEnv("GIT_DIR", join(hook.root, ".git"));
+  vi.stubEnv("GIT_INDEX_FILE", join(hook.root, ".git", "index"));
+  vi.stubEnv("GIT_WORK_TREE", hook.root);
+  const inHook = commitOf(tree.root);
+  vi.unstubAllEnvs();
+
+  expect(commit).not.toBe(another);
+  expect(inHook).toBe(commit);
+});
+
 test("[HSE-27] without a repository, or without git, there is no commit", () => {
   using tree = temporaryTree({ "a.ts": "1\n" });
   vi.stubEnv("GIT_CEILING_DIRECTORIES", join(tree.root, ".."));
