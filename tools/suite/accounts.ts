@@ -34,7 +34,7 @@ export function leftAccounts(directory: string): string[] {
 }
 
 /** Empty for a file that isn't there, is a link, or belongs to another account. */
-function readOwn(path: string): string {
+export function readOwn(path: string): string {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {

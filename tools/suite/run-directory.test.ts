@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { IS_ROOT, othersMayEnter } from "../../test/support/account.ts";
 import { ROOT } from "../source-files.ts";
@@ -22,6 +23,8 @@ test("[HSE-26] files and processes that were left are told, ended and removed", 
   expect(left).toEqual({
     files: ["sidestick-left/ (spool)", "~/.left"],
     processes: [{ pid: child.pid, command: "sleep 1000" }],
+    others: [],
+    mounts: [],
     accounts: [],
   });
   expect(leftoverLines(left)).toEqual([
@@ -118,24 +121,48 @@ test("[HSE-26] a run that leaves nothing says nothing, and its directory is gone
   expect(existsSync(path)).toBe(false);
 });
 
-test("[HSE-26] a run that is interrupted removes its directory and one inside another", async () => {
-  const script = `import { inRunDirectory } from ${JSON.stringify(join(import.meta.dirname, "run-directory.ts"))};
+test.each(["SIGTERM", "SIGQUIT"] as const)(
+  "[HSE-26] a run that gets %s removes its directory and one inside another",
+  async (signal) => {
+    const script = `import { inRunDirectory } from ${JSON.stringify(join(import.meta.dirname, "run-directory.ts"))};
     await inRunDirectory((outer) => inRunDirectory(async (inner) => {
       console.log(JSON.stringify([outer.path, inner.path]));
       await new Promise((resolve) => setTimeout(resolve, 1_000_000));
     }));`;
+    const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const [chunk] = (await once(child.stdout, "data")) as [Buffer];
+    const paths = JSON.parse(chunk.toString()) as string[];
+    expect(paths.map((it) => existsSync(it))).toEqual([true, true]);
+
+    child.kill(signal);
+
+    expect(await once(child, "exit")).toEqual([130, null]);
+    expect(paths.map((it) => existsSync(it))).toEqual([false, false]);
+  },
+);
+
+test("[HSE-26] Ctrl+C while the directory is being removed changes nothing", async () => {
+  const script = `import { existsSync } from "node:fs";
+    import { inRunDirectory } from ${JSON.stringify(join(import.meta.dirname, "run-directory.ts"))};
+    const { run } = await inRunDirectory(async (directory) => {
+      const remove = directory.remove.bind(directory);
+      directory.remove = () => {
+        process.kill(process.pid, "SIGINT");
+        remove();
+      };
+      return directory.path;
+    });
+    console.log(existsSync(run));`;
   const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
-  const [chunk] = (await once(child.stdout, "data")) as [Buffer];
-  const paths = JSON.parse(chunk.toString()) as string[];
-  expect(paths.map((it) => existsSync(it))).toEqual([true, true]);
+  const [said, exit] = await Promise.all([text(child.stdout), once(child, "exit")]);
 
-  child.kill("SIGTERM");
-
-  expect(await once(child, "exit")).toEqual([130, null]);
-  expect(paths.map((it) => existsSync(it))).toEqual([false, false]);
+  expect([said, exit]).toEqual(["false\n", [0, null]]);
 });
 
 test("[HSE-26] directories of programs in /tmp go too, unless they were there before or somebody uses them", () => {

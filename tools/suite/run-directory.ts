@@ -4,26 +4,21 @@
  * fails a run. Rule HSE-26 in docs/spec/house.md.
  */
 import { spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { ACCOUNTS_FILE, forgetAccount, leftAccounts } from "./accounts.ts";
+import { mountsBelow, unmountBelow } from "./left-mounts.ts";
+import { killProcessesOf, type LeftProcess, processesOf, type Run, stateOf } from "./left-processes.ts";
+import { deadRuns, rememberRunner, RUN_PREFIX, RUNNER_FILE } from "./left-runs.ts";
+import { placeOfRuns } from "./run-place.ts";
 
-export type LeftProcess = { readonly pid: number; readonly command: string };
 export type Leftovers = {
   readonly files: readonly string[];
   readonly processes: readonly LeftProcess[];
+  /** Of somebody else, who looks into the directory. They are told and not ended. */
+  readonly others: readonly LeftProcess[];
+  readonly mounts: readonly string[];
   readonly accounts: readonly string[];
 };
 
@@ -33,42 +28,50 @@ const VITEST = "~/.local/share/vitest/";
 const WAIT_MS = 100;
 const MOST_WAITS = 30;
 const MOST_NAMES = 5;
-/** One process may start another while it is being killed, and takes a moment to go. */
-const MOST_KILLS = 100;
-const BETWEEN_KILLS_MS = 20;
+/** Ctrl+C reaches the programs that remove something, too: then they run again. */
+const MOST_TRIES = 5;
 /** Directories that programs make outside of it under names of their own choice. */
 const OUTSIDE = "/tmp";
 const OF_PROGRAMS = /^(?:\.X11-unix|fish\..+|tmux-\d+)$/;
 /** A pipe that fish keeps there for all its sessions. */
 const FISH_PIPE = "fish_universal_variables.notifier";
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 export class RunDirectory {
   readonly path: string;
   /** For the tests and all that they start. */
   readonly env: Readonly<Record<string, string>>;
 
+  readonly #run: Run;
   readonly #outsideBefore = new Set(outside());
   readonly #killed: LeftProcess[] = [];
+  readonly #mounts: string[] = [];
 
   /** The name is short: paths of sockets have to fit into 108 bytes. */
-  constructor(parent = realpathSync(tmpdir())) {
-    this.path = mkdtempSync(join(parent, "ss-"));
+  constructor(place = placeOfRuns()) {
+    this.path = mkdtempSync(join(place, RUN_PREFIX));
+    rememberRunner(this.path);
     // As /tmp is: some tests run programs of another account.
     chmodSync(this.path, 0o1777);
     mkdirSync(join(this.path, HOME));
     this.env = { TMPDIR: this.path, HOME: join(this.path, HOME) };
+    this.#run = { path: this.path, session: undefined, beganAt: 0, ...stateOf(process.pid) };
   }
 
   /** What tests left, after a moment for processes that are just ending. */
   async leftovers(): Promise<Leftovers> {
     await this.#whileEnding();
+    // Before the files are read: what is mounted there is no test's.
+    this.#unmount();
     const files = entriesOf(this.path)
-      .filter(({ name }) => name !== HOME && name !== ACCOUNTS_FILE)
+      .filter(({ name }) => ![HOME, ACCOUNTS_FILE, RUNNER_FILE].includes(name))
       .map((it) => (it.isDirectory() ? `${it.name}/${contentsOf(join(this.path, it.name))}` : it.name));
+    const { own, others } = processesOf(this.#run);
     return {
       files: [...files, ...this.#filesInHome()].toSorted(),
-      processes: [...this.#killed, ...this.#processes()],
+      processes: [...this.#killed, ...own],
+      others,
+      mounts: this.#mounts.map((path) => relative(this.path, path) || path),
       accounts: leftAccounts(this.path),
     };
   }
@@ -76,50 +79,30 @@ export class RunDirectory {
   /** Kills the processes that tests left. They are still among the leftovers. */
   async clear(): Promise<void> {
     await this.#whileEnding();
-    this.#killed.push(...this.#processes());
-    this.#killProcesses();
+    this.#killed.push(...processesOf(this.#run).own);
+    killProcessesOf(this.#run);
   }
 
   async #whileEnding(): Promise<void> {
-    for (let waits = 0; waits < MOST_WAITS && this.#processes().length > 0; waits += 1) await setTimeout(WAIT_MS);
-  }
-
-  /** Processes of other accounts may stay: nobody but root can kill them. */
-  #killProcesses(): void {
-    for (let kills = 0; kills < MOST_KILLS; kills += 1) {
-      const killed = this.#processes().filter(({ pid }) => kill(pid));
-      if (killed.length === 0) return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN_KILLS_MS);
-    }
+    for (let waits = 0; waits < MOST_WAITS && processesOf(this.#run).own.length > 0; waits += 1)
+      await setTimeout(WAIT_MS);
   }
 
   remove(): void {
-    this.#killProcesses();
-    for (const name of leftAccounts(this.path)) forgetAccount(name);
-    if (!removeTree(this.path)) console.log(`could not be removed: ${this.path}`);
+    removeRun(this.#run);
     for (const name of outside()) if (!this.#outsideBefore.has(name)) removeIfUnused(join(OUTSIDE, name));
+  }
+
+  #unmount(): void {
+    this.#mounts.push(...unmountBelow(this.path));
   }
 
   #filesInHome(): string[] {
     const home = join(this.path, HOME);
-    return entriesOf(home, { isDeep: true })
+    return entriesOf(home, { isDeep: mountsBelow(home).length === 0 })
       .filter((it) => !it.isDirectory())
       .map((it) => join("~", relative(home, join(it.parentPath, it.name))))
       .filter((path) => !path.startsWith(VITEST));
-  }
-
-  /** Processes with this path in their environment, arguments or working directory. It needs /proc, so Linux. */
-  #processes(): LeftProcess[] {
-    const pids = processNames().map(Number);
-    return pids.flatMap((pid) => {
-      if (pid === process.pid || !this.#isMine(pid)) return [];
-      return [{ pid, command: read(pid, "cmdline").replaceAll("\0", " ").trim() }];
-    });
-  }
-
-  #isMine(pid: number): boolean {
-    if (stateOf(pid) === "Z") return false;
-    return [read(pid, "environ"), read(pid, "cmdline"), directoryOf(pid)].some((it) => it.includes(this.path));
   }
 }
 
@@ -127,6 +110,7 @@ export class RunDirectory {
 export async function inRunDirectory<T>(
   work: (directory: RunDirectory) => Promise<T>,
 ): Promise<{ readonly run: T; readonly left: Leftovers }> {
+  removeDeadRuns(placeOfRuns());
   const directory = new RunDirectory();
   const remove = (): void => directory.remove();
   // Each removes its own when one is inside another.
@@ -136,10 +120,28 @@ export async function inRunDirectory<T>(
     const run = await work(directory);
     return { run, left: await directory.leftovers() };
   } finally {
-    for (const signal of SIGNALS) process.off(signal, exitInterrupted);
-    process.off("exit", remove);
+    // A signal that comes meanwhile changes nothing: what it asks for is under way.
     remove();
+    process.off("exit", remove);
+    for (const signal of SIGNALS) process.off(signal, exitInterrupted);
   }
+}
+
+/** Of runs on this machine whose runner was killed: it could remove nothing itself. */
+function removeDeadRuns(place: string): void {
+  for (const run of deadRuns(place)) {
+    console.log(`removed, because its runner was killed: ${run.path}`);
+    removeRun(run);
+  }
+}
+
+function removeRun(run: Run): void {
+  killProcessesOf(run);
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) for (const name of leftAccounts(run.path)) forgetAccount(name);
+  unmountBelow(run.path);
+  const mounts = mountsBelow(run.path);
+  if (mounts.length > 0) console.log(`could not be removed: ${run.path}, because something is mounted on ${mounts[0]}`);
+  else if (!removeTree(run.path)) console.log(`could not be removed: ${run.path}`);
 }
 
 function exitInterrupted(): void {
@@ -147,13 +149,19 @@ function exitInterrupted(): void {
   process.exit(130);
 }
 
-export function leftoverLines({ files, processes, accounts }: Leftovers): string[] {
+export function leftoverLines({ files, processes, others, mounts, accounts }: Leftovers): string[] {
+  const lineOf = ({ pid, command }: LeftProcess): string => `  process ${pid}: ${shortened(command)}`;
   const lines = [
     ...files.map((name) => `  file ${name}`),
-    ...processes.map(({ pid, command }) => `  process ${pid}: ${shortened(command)}`),
+    ...processes.map(lineOf),
+    ...mounts.map((path) => `  mount ${path}`),
     ...accounts.map((name) => `  account ${name}`),
   ];
-  return lines.length === 0 ? [] : ["", `left behind by tests (${lines.length}):`, ...lines];
+  return [
+    ...(lines.length === 0 ? [] : ["", `left behind by tests (${lines.length}):`, ...lines]),
+    ...(others.length === 0 ? [] : ["", `not ended, because no test began them (${others.length}):`]),
+    ...others.map(lineOf),
+  ];
 }
 
 /** The first names in a directory: they show which test made it. */
@@ -182,13 +190,17 @@ function shortened(command: string): string {
 
 /** Directories that a test made unreadable are opened first. Returns whether the tree is gone. */
 function removeTree(path: string): boolean {
-  try {
-    rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-    return true;
-  } catch {
-    spawnSync("chmod", ["-R", "u+rwx", path], { stdio: "ignore" });
-    return spawnSync("rm", ["-rf", path], { stdio: "ignore" }).status === 0;
+  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+    try {
+      rmSync(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+      return true;
+    } catch {
+      spawnSync("chmod", ["-R", "u+rwx", path], { stdio: "ignore" });
+      spawnSync("rm", ["-rf", "--one-file-system", path], { stdio: "ignore" });
+    }
+    if (!existsSync(path)) return true;
   }
+  return false;
 }
 
 function outside(): string[] {
@@ -205,43 +217,5 @@ function removeIfUnused(path: string): void {
     rmdirSync(path);
   } catch {
     // It stays.
-  }
-}
-
-function processNames(): string[] {
-  try {
-    return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  } catch {
-    return [];
-  }
-}
-
-/** Empty for one that is gone, or another account's. */
-function read(pid: number, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, "latin1");
-  } catch {
-    return "";
-  }
-}
-
-function stateOf(pid: number): string {
-  return /\) (\S)/.exec(read(pid, "stat"))?.[1] ?? "Z";
-}
-
-function directoryOf(pid: number): string {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`);
-  } catch {
-    return "";
-  }
-}
-
-/** Whether there was such a process, and it may be killed. */
-function kill(pid: number): boolean {
-  try {
-    return process.kill(pid, "SIGKILL");
-  } catch {
-    return false;
   }
 }

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "../../test/support/eventually.ts";
+import { killProcessesOf, processesOf, type Run, stateOf } from "./left-processes.ts";
+import { leftoverLines, RunDirectory } from "./run-directory.ts";
+
+const PATH = process.env["PATH"] ?? "";
+
+/** Waits until it runs: before that, it looks like the one that started it. */
+async function sleep(options: Parameters<typeof spawn>[2]): Promise<ChildProcess & { readonly pid: number }> {
+  const child = spawn("sleep", ["1000"], { stdio: "ignore", ...options });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  await once(child, "spawn");
+  return child as ChildProcess & { readonly pid: number };
+}
+
+function openDirectory(): RunDirectory {
+  const directory = new RunDirectory();
+  onTestFinished(() => directory.remove());
+  return directory;
+}
+
+test("[HSE-30] a person's processes in the directory of a run are told and live on", async () => {
+  const place = openDirectory();
+  // Sessions of their own, as a terminal has, from before the run.
+  const reader = await sleep({ cwd: place.path, env: { PATH, PWD: place.path }, detached: true });
+  const run: Run = { path: place.path, session: stateOf(process.pid)?.session, beganAt: await later(reader.pid) };
+  const own = await sleep({ env: { PATH, TMPDIR: join(place.path, "deep") }, detached: true });
+  const inside = await sleep({ cwd: place.path, env: { PATH } });
+  const begun = await sleep({ cwd: place.path, env: { PATH }, detached: true });
+
+  const named = processesOf(run);
+  const ofDead = processesOf({ ...run, session: undefined });
+  killProcessesOf(run);
+  await Promise.all([own, inside, begun].map((it) => it.exitCode ?? it.signalCode ?? once(it, "exit")));
+
+  const listed = (...children: { readonly pid: number }[]) =>
+    children.map(({ pid }) => ({ pid, command: "sleep 1000" })).toSorted((a, b) => a.pid - b.pid);
+  expect(named).toEqual({ own: listed(own, inside, begun), others: listed(reader) });
+  expect(ofDead).toEqual({ own: listed(own), others: listed(reader, inside, begun) });
+  expect(reader.signalCode).toBe(null);
+  expect(leftoverLines({ files: [], processes: [], others: listed(reader), mounts: [], accounts: [] })).toEqual([
+    "",
+    "not ended, because no test began them (1):",
+    `  process ${reader.pid}: sleep 1000`,
+  ]);
+});
+
+test("[HSE-30] a process whose session has lost its leader is the run's, also when it says nothing of itself", async () => {
+  const place = openDirectory();
+  mkdirSync(join(place.path, "in"));
+  const script = `sleep 1000 >/dev/null & echo $!`;
+  const leader = spawn("sh", ["-c", script], { cwd: join(place.path, "in"), env: { PATH }, detached: true });
+  const [pid] = await Promise.all([text(leader.stdout), once(leader, "exit")]);
+
+  await eventually(() =>
+    expect(processesOf({ path: place.path, session: undefined, beganAt: 0 }).own).toEqual([
+      { pid: Number(pid), command: "sleep 1000" },
+    ]),
+  );
+});
+
+/** A run that begins after that process. */
+async function later(pid: number): Promise<number> {
+  const before = stateOf(pid)?.beganAt ?? 0;
+  return eventually(async () => {
+    const child = await sleep({});
+    const { beganAt } = stateOf(child.pid) ?? { beganAt: 0 };
+    child.kill("SIGKILL");
+    expect(beganAt).toBeGreaterThan(before);
+    return beganAt;
+  });
+}
