@@ -1,8 +1,9 @@
 /**
  * How the scripts that run tests read their arguments: what they can't use is refused, with the usage, before anything
- * runs.
+ * runs. So is a place for temporary files that they can't use.
  */
 import { unmatched } from "./source-files.ts";
+import { detour, placeOfRuns } from "./suite/run-place.ts";
 
 /** Undefined if there is nothing to do: the usage was asked for, or an option can't be used. */
 export function readOptions<T>(args: readonly string[], usage: string, read: () => T): T | undefined {
@@ -11,11 +12,25 @@ export function readOptions<T>(args: readonly string[], usage: string, read: () 
     return undefined;
   }
   try {
-    return read();
+    const options = read();
+    return hasPlace() ? options : undefined;
   } catch (error) {
     console.error(`${messageOf(error)}\n\n${usage}`);
     process.exitCode = 1;
     return undefined;
+  }
+}
+
+function hasPlace(): boolean {
+  try {
+    placeOfRuns();
+    const told = detour();
+    if (told !== undefined) console.log(told);
+    return true;
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exitCode = 1;
+    return false;
   }
 }
 
