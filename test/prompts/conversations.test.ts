@@ -100,13 +100,16 @@ async function planning(then: string, before: "INPUT" | "PROMPT" = "INPUT") {
   const it = await started(hub.agent, "true");
   await hub.person.conversation.bind({ channel: "chat", thread_id: it.conversation_id, session_id: it.sessionId });
   await waits(hub.agent, it, "PROMPT");
-  const command = `printf '${PLAN}'; ${then}`;
+  // Whoever asks right behind a plan asks for a choice: on a busy machine that may come before the plan is told.
+  const isTold = join(await temporaryDirectory(), "told");
+  const command = `printf '${PLAN}'; until [ -e ${isTold} ]; do sleep 0.05; done; ${then}`;
   await hub.agent.pty.exec_interactive({ conversation_id: it.conversation_id, command });
   const [found] = await eventually(async () => {
     const plans = await hub.person.event.list({ sessionId: it.sessionId, types: ["plan"] });
     expect(plans).toHaveLength(1);
     return plans;
   });
+  await writeFile(isTold, "");
   await waits(hub.agent, it, before);
   const payload = found?.payload as { planId: string; steps: string[] };
   return { ...it, plan_id: payload.planId, steps: payload.steps };
