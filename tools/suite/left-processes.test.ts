@@ -36,7 +36,7 @@ test("[HSE-30] a person's processes in the directory of a run are told and live 
   const named = processesOf(run);
   const ofDead = processesOf({ ...run, session: undefined });
   killProcessesOf(run);
-  await Promise.all([own, inside, begun].map((it) => it.exitCode ?? it.signalCode ?? once(it, "exit")));
+  await eventually(() => expect([own, inside, begun].map((it) => it.signalCode)).toEqual(Array(3).fill("SIGKILL")));
 
   const listed = (...children: { readonly pid: number }[]) =>
     children.map(({ pid }) => ({ pid, command: "sleep 1000" })).toSorted((a, b) => a.pid - b.pid);
