@@ -77,7 +77,7 @@ test("[RML-10, CTL-26] what was accepted before a cut is done once; what can't b
 
   const ran = readFileSync(file, "utf8").trimEnd().split("\n");
   const accepted = outcomes.flatMap((outcome, cut) => (outcome === "ok" ? [String(cut)] : []));
-  expect(new Set(outcomes).difference(new Set(["ok", "unknown_outcome", "host_offline"]))).toEqual(new Set());
+  expect(["ok", "unknown_outcome", "host_offline"]).toEqual(expect.arrayContaining(outcomes));
   expect(ran.length).toBe(new Set(ran).size);
   expect(ran).toEqual(expect.arrayContaining(accepted));
   expect(offline).toBe("host_offline");
