@@ -122,7 +122,7 @@ function shown(message: unknown): string {
 /** The first frame of ours. What can't be parsed has none: there the file and the line stand above the frames. */
 function placeIn(stack: string): string | undefined {
   const [head = "", ...frames] = stack.split("\n    at ");
-  const frame = frames.find((it) => !it.includes("node_modules") && !it.includes("node:"));
+  const frame = frames.find((it) => !/node_modules|node:|<anonymous>/.test(it));
   const parsed = /^(?:file:\/\/)?(\/[^\n]+:\d+)$/m.exec(head)?.[1];
   return frame === undefined ? parsed && shortPlace(parsed) : shortPlace(frame);
 }

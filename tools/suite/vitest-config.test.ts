@@ -27,7 +27,8 @@ test("[HSE-11] a test with `only` and an expectation that nobody has written fai
   expect(verdict).toMatchObject({
     passed: 1,
     failures: [
-      { file: "only.test.ts", error: expect.stringContaining("only") },
+      { file: "only.test.ts", title: "alone", error: expect.stringContaining("only") },
+      { file: "only.test.ts", title: "left out" },
       { file: "unwritten.test.ts", title: "unwritten", error: expect.stringContaining("mismatched") },
     ],
   });
