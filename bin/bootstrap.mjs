@@ -96,7 +96,16 @@ function finishInstall() {
 }
 
 function isBuilt() {
-  return readIfThere(pageStamp) === pageSources() && existsSync(builtProgram());
+  return readIfThere(pageStamp) === pageSources() && isProgramBuilt();
+}
+
+/** Where sources are missing, the build says which. */
+function isProgramBuilt() {
+  try {
+    return existsSync(builtProgram());
+  } catch {
+    return false;
+  }
 }
 
 async function build() {
