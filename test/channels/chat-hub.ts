@@ -135,10 +135,11 @@ async function clear({ person }: ChatHub): Promise<void> {
     person.approval.list({ status: "pending" }),
   ]);
   const open = sessions.filter(({ status }) => status !== "closed");
+  // Before their sessions are closed, which decides them too.
+  await Promise.all(asked.map(({ requestId }) => person.approval.resolve({ requestId, status: "rejected" })));
   await Promise.all([
     ...channels.map(({ name }) => person.channel.remove({ name })),
     ...open.map(({ sessionId }) => person.session.close({ sessionId })),
-    ...asked.map(({ requestId }) => person.approval.resolve({ requestId, status: "rejected" })),
   ]);
 }
 
