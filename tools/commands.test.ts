@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { filesIn, ROOT } from "./source-files.ts";
 import { temporaryTree } from "./temporary-tree.ts";
 import type { TemporaryTree } from "./temporary-tree.ts";
@@ -150,8 +150,10 @@ test("[HSE-16] who can't write the checkout runs what is there, and is told what
   write(tree, { ...SOURCES, "node_modules/vite/bin/vite.js": VITE });
   await bootstrap(tree, "--test");
   const closed = ["dist", "node_modules", "node_modules/.bin"].map((path) => join(tree.root, path));
-  for (const path of closed) chmodSync(path, 0o555);
-  onTestFinished(() => closed.filter((path) => existsSync(path)).forEach((path) => chmodSync(path, 0o755)));
+  const changeAll = (mode: number): void => closed.forEach((path) => chmodSync(path, mode));
+  changeAll(0o555);
+  // Before the tree is removed: only root could remove it as it is.
+  using _opened = { [Symbol.dispose]: () => changeAll(0o755) };
 
   expect(await bootstrapAsOther(tree)).toEqual({ stdout: "", stderr: "" });
 
