@@ -19,6 +19,10 @@ export class QuietClock {
     this.#next = rungsMs.length;
   }
 
+  get silentMs(): number {
+    return this.#time.now() - this.#stirredAt;
+  }
+
   /** Something happened: silence begins anew. */
   stir(): void {
     this.#stirredAt = this.#time.now();

@@ -230,7 +230,7 @@ class TerminalSession implements HostedSession {
 
   /** Who would get what is typed now. */
   #foreground(): JsonObject {
-    const { shell, prompts } = this.#terminal;
+    const { shell, prompts, watch, clock } = this.#terminal;
     const { foregroundGroup: group } = shell;
     const members = group === undefined ? [] : groupMembers(group, shell.pid).map(({ pid }) => pid);
     // Its first one is what people know it by.
@@ -242,6 +242,7 @@ class TerminalSession implements HostedSession {
     const programs = others.length === 0 && members.length > 0 ? ["command"] : others;
     if (programs.length === 0) return {};
     const { present } = prompts;
+    if (present === undefined) watch.askedIn(clock.silentMs);
     const waits = present && { prompt_id: present.promptId, for: present.waitsFor };
     return { foreground: { programs, at_empty_prompt: present?.isEmptyLine === true, ...(waits && { waits }) } };
   }

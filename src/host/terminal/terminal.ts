@@ -39,9 +39,9 @@ export class Terminal implements GateDevice {
   readonly blocks: BlockTracker;
   readonly work: AgentWork;
   readonly patience: TerminalPatience;
+  readonly watch: PromptWatch;
+  readonly clock: QuietClock;
   readonly #options: TerminalOptions;
-  readonly #watch: PromptWatch;
-  readonly #clock: QuietClock;
   readonly #secret = new SecretLine();
   readonly #ended = Promise.withResolvers<void>();
   #shell: ShellProcess | undefined;
@@ -96,8 +96,8 @@ export class Terminal implements GateDevice {
       barrier: () => this.path.barrier(),
     });
     this.blocks = this.#makeBlocks();
-    this.#watch = this.#makeWatch();
-    this.#clock = new QuietClock(RUNGS_MS, (ms) => this.#quiet(ms), options.time);
+    this.watch = this.#makeWatch();
+    this.clock = new QuietClock(RUNGS_MS, (ms) => this.#quiet(ms), options.time);
   }
 
   static async start(options: TerminalOptions): Promise<Terminal> {
@@ -149,7 +149,7 @@ export class Terminal implements GateDevice {
   }
 
   promptStands(promptId: string): Promise<boolean> {
-    return this.#watch.stands(promptId);
+    return this.watch.stands(promptId);
   }
 
   record(payload: JsonObject, by: Actor): number {
@@ -193,7 +193,7 @@ export class Terminal implements GateDevice {
 
   pause(): void {
     this.#paused = true;
-    this.#clock.hold();
+    this.clock.hold();
     this.#plain?.pause();
     if (this.#stops === 0) this.shell.pause();
   }
@@ -202,7 +202,7 @@ export class Terminal implements GateDevice {
     this.#paused = false;
     this.#plain?.resume();
     this.shell.resume();
-    this.#clock.release();
+    this.clock.release();
   }
 
   /**
@@ -363,14 +363,14 @@ export class Terminal implements GateDevice {
   }
 
   #stir(): void {
-    this.#watch.stir();
-    this.#clock.stir();
+    this.watch.stir();
+    this.clock.stir();
   }
 
   #quiet(ms: number): void {
     if (ms === SETTLE_MS) return this.path.settle();
     if (TOLD_MS.has(ms)) this.frames.event("quiet", { ms });
-    this.#watch.quiet(ms);
+    this.watch.quiet(ms);
   }
 
   #exit(exit: PtyExit): void {
@@ -386,7 +386,7 @@ export class Terminal implements GateDevice {
     this.#over = true;
     this.prompts.over();
     this.blocks.exited(exit);
-    this.#clock.close();
+    this.clock.close();
     const before = [this.#endAfter, this.shell.inUse].filter((it) => it !== undefined);
     void (before.length === 0 ? this.#end(exit) : Promise.allSettled(before).then(() => this.#end(exit)));
   }
