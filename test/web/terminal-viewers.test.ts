@@ -78,8 +78,9 @@ test("[WEB-31, WEB-15] who only looks types nothing, and a program's question ge
   await guest.locator(".terminal-place").click();
   await guest.keyboard.type("echo never\n");
   const answers = join(stage.hub.dataDir, "answers");
-  const asks = "stty raw -echo; printf '\\033[c\\033[6n\\033]11;?\\033\\\\as''ked'";
-  const command = `${asks}; IFS= read -rd q x; printf %s "$x" >${answers}; stty sane; echo; echo do''ne`;
+  // The terminal answers in order: the place of the cursor, which ends with R, is the last of its own.
+  const asks = "stty raw -echo; printf '\\033[c\\033]11;?\\033\\\\\\033[6n'; IFS= read -rd R own; printf as''ked";
+  const command = `${asks}; IFS= read -rd q x; printf %s "$own"R"$x" >${answers}; stty sane; echo; echo do''ne`;
   await stage.agent.pty.exec_interactive({ conversation_id, command });
   // Whatever a page had answered went on its way before the key that ends the reading.
   await Promise.all(pages.map((it) => seesInTerminal(it, "asked")));
