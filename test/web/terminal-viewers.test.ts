@@ -164,9 +164,10 @@ test("[WEB-30, WEB-61, WEB-13] a session that is over shows its last screen; whe
   await page.reload();
   await page.locator(".notice.bad").waitFor();
   expect(await page.locator("[data-link]").getAttribute("data-link")).toBe("live");
-  // One for each time that the page attaches.
+  // On a busy machine the page asks up to three times, and never without end.
   const complaints = stage.complaints.splice(0);
   expect(complaints).not.toEqual([]);
+  expect(complaints.length).toBeLessThanOrEqual(3);
   expect(complaints.filter((it) => !it.includes("503"))).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 /** What a soak has done so far, in a file that outlives it, and the page with its result. */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { stateOf } from "./left-processes.ts";
 import { linesOf, ranOf } from "./progress.ts";
 import type { ProgressLine, RunReport } from "./report.ts";
 import type { SuiteRun } from "./run.ts";
@@ -16,19 +17,12 @@ export const NO_GIT = "no git";
 /** One soak at a time: two would write into one file. Answers how to let it go, or why it can't be had. */
 export function takeSoak(path: string): (() => void) | string {
   mkdirSync(dirname(path), { recursive: true });
-  const [pid = "", began] = existsSync(path) ? readFileSync(path, "utf8").split(" ") : [];
-  if (began !== undefined && startOf(pid) === began) return `A soak runs in this checkout already (process ${pid}).`;
-  writeFileSync(path, `${process.pid} ${startOf(String(process.pid))}`);
+  // With its start: a number may have been given to another process since.
+  const [pid, beganAt] = existsSync(path) ? readFileSync(path, "utf8").split(" ").map(Number) : [];
+  const isRunning = pid !== undefined && beganAt !== undefined && stateOf(pid)?.beganAt === beganAt;
+  if (isRunning) return `A soak runs in this checkout already (process ${pid}).`;
+  writeFileSync(path, `${process.pid} ${stateOf(process.pid)?.beganAt}`);
   return () => rmSync(path, { force: true });
-}
-
-/** By the kernel's clock: a number may have been given to another process since. */
-function startOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
-  } catch {
-    return "over";
-  }
 }
 
 /** What an interrupted soak had done is kept beside it. */

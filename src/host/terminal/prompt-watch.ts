@@ -26,8 +26,7 @@ const BETWEEN_MS = [1, 5, 20, 50];
 const AGAIN_MS = [30, 150, 600];
 /** What was typed reaches its reader through the kernel's own queue of work: on a busy machine later than our silence. */
 const UNWOKEN_MS = 200;
-/** Before that it is looked at often. */
-const ASKED_MS = 1_000;
+const LONG_SILENCE_MS = 1_000;
 
 type Waiting = Extract<Look, { waiting: true }>;
 
@@ -55,9 +54,9 @@ export class PromptWatch {
     });
   }
 
-  /** For whoever asks about a program that has long been silent: it may be seconds until it is looked at by itself. */
-  askedIn(silentMs: number): void {
-    if (silentMs >= ASKED_MS) this.quiet(silentMs);
+  /** Somebody asks for the status. A program that has long been silent is looked at by itself only every few seconds. */
+  lookOnRequest(silentMs: number): void {
+    if (silentMs >= LONG_SILENCE_MS) this.quiet(silentMs);
   }
 
   /** Asks now whether this very instance still waits. */

@@ -242,7 +242,7 @@ class TerminalSession implements HostedSession {
     const programs = others.length === 0 && members.length > 0 ? ["command"] : others;
     if (programs.length === 0) return {};
     const { present } = prompts;
-    if (present === undefined) watch.askedIn(clock.silentMs);
+    if (present === undefined) watch.lookOnRequest(clock.silentMs);
     const waits = present && { prompt_id: present.promptId, for: present.waitsFor };
     return { foreground: { programs, at_empty_prompt: present?.isEmptyLine === true, ...(waits && { waits }) } };
   }
