@@ -28,21 +28,23 @@ test("[HSE-30] a person's processes in the directory of a run are told and live 
   const place = openDirectory();
   // Sessions of their own, as a terminal has, from before the run.
   const reader = await sleep({ cwd: place.path, env: { PATH, PWD: place.path }, detached: true });
-  const run: Run = { path: place.path, session: stateOf(process.pid)?.session, beganAt: await later(reader.pid) };
+  const beganAt = await later(reader.pid);
+  const { runner, inside } = await runnerWithChild(place.path);
+  const run: Run = { path: place.path, session: runner.pid, beganAt };
   const own = await sleep({ env: { PATH, TMPDIR: join(place.path, "deep") }, detached: true });
-  const inside = await sleep({ cwd: place.path, env: { PATH } });
   const begun = await sleep({ cwd: place.path, env: { PATH }, detached: true });
 
   const named = processesOf(run);
   const ofDead = processesOf({ ...run, session: undefined });
   killProcessesOf(run);
-  await eventually(() => expect([own, inside, begun].map((it) => it.signalCode)).toEqual(Array(3).fill("SIGKILL")));
+  await eventually(() => expect([own, begun].map((it) => it.signalCode)).toEqual(["SIGKILL", "SIGKILL"]));
+  await eventually(() => expect(stateOf(inside.pid)?.isDead ?? true).toBe(true));
 
   const listed = (...children: { readonly pid: number }[]) =>
     children.map(({ pid }) => ({ pid, command: "sleep 1000" })).toSorted((a, b) => a.pid - b.pid);
   expect(named).toEqual({ own: listed(own, inside, begun), others: listed(reader) });
   expect(ofDead).toEqual({ own: listed(own), others: listed(reader, inside, begun) });
-  expect(reader.signalCode).toBe(null);
+  expect([reader.signalCode, runner.signalCode]).toEqual([null, null]);
   expect(leftoverLines({ files: [], processes: [], others: listed(reader), mounts: [], accounts: [] })).toEqual([
     "",
     "not ended, because no test began them (1):",
@@ -63,6 +65,16 @@ test("[HSE-30] a process whose session has lost its leader is the run's, also wh
     ]),
   );
 });
+
+/** The leader of a session, which names nothing, and a process of that session in a directory. */
+async function runnerWithChild(
+  cwd: string,
+): Promise<{ readonly runner: ChildProcess; readonly inside: { pid: number } }> {
+  const script = "sleep 1000 >/dev/null & cd / && echo $! && exec env -u PWD -u OLDPWD sleep 1000 >/dev/null";
+  const runner = spawn("sh", ["-c", script], { cwd, env: { PATH }, detached: true });
+  onTestFinished(() => void runner.kill("SIGKILL"));
+  return { runner, inside: { pid: Number(await text(runner.stdout)) } };
+}
 
 /** A run that begins after that process. */
 async function later(pid: number): Promise<number> {

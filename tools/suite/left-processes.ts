@@ -28,6 +28,9 @@ type Named = { readonly own: readonly LeftProcess[]; readonly others: readonly L
 const MOST_KILLS = 100;
 const BETWEEN_KILLS_MS = 20;
 
+/** The session of a process in a container whose leader is not in it: nothing tells whether that lives. */
+const LEADER_OUTSIDE = 0;
+
 /** The processes that name the directory of a run: those that the run started, and those of somebody else. */
 export function processesOf(run: Run): Named {
   const named = processIds().flatMap((pid) => {
@@ -79,8 +82,9 @@ function isPlaceIn(variable: string, path: string): boolean {
 /** A person who was there before the run has a session whose leader is older than the run. */
 function isSessionOf(run: Run, session: number): boolean {
   const leader = stateOf(session);
-  if (leader === undefined || leader.isDead) return true;
-  return run.session !== undefined && (session === run.session || leader.beganAt >= run.beganAt);
+  const isLost = session !== LEADER_OUTSIDE && (leader === undefined || leader.isDead);
+  if (isLost) return true;
+  return run.session !== undefined && (session === run.session || (leader?.beganAt ?? 0) >= run.beganAt);
 }
 
 function processIds(): number[] {
