@@ -24,6 +24,22 @@ async function pasteInto(page: Page, text: string): Promise<void> {
   }, text);
 }
 
+/** After the page has seen the new size, and before anything is drawn. Resolves when it looks. */
+function pressPageUpWhenResized(place: Element): Promise<void> {
+  return new Promise((resolve) => {
+    let isLooking = false;
+    const observer = new ResizeObserver(() => {
+      resolve();
+      if (!isLooking) return void (isLooking = true);
+      observer.disconnect();
+      const key = new KeyboardEvent("keydown", { key: "PageUp", shiftKey: true, bubbles: true });
+      Object.defineProperty(key, "keyCode", { value: 33 });
+      return place.querySelector(".xterm-helper-textarea")?.dispatchEvent(key);
+    });
+    observer.observe(place);
+  });
+}
+
 test("[WEB-30, WEB-24] what an agent prints is seen; typing takes control and goes in", async () => {
   const sessionId = await stage.driven("web-typing");
   const page = await stage.visit(`#/session/${sessionId}`);
@@ -112,6 +128,29 @@ test("[WEB-37] what lies before comes when somebody scrolls up to it, and the vi
   await seesInTerminal(page, "seq 1 9000\n1\n2\n3");
   await page.keyboard.press("Escape");
   await page.getByRole("search").waitFor({ state: "detached" });
+});
+
+test("[WEB-37, WEB-32] whoever scrolls just as the letters change size ends where they meant to", async () => {
+  const sessionId = await stage.driven("web-letters");
+  await stage.run("web-letters", "seq 1 900");
+  const page = await stage.visit(`#/session/${sessionId}`);
+  await attached(page);
+  const firstNumber = async () => Number((await shownIn(page)).split("\n")[0]);
+  const lettersPx = () =>
+    page.locator(".xterm-rows").evaluate((it) => Number.parseFloat(getComputedStyle(it).fontSize));
+  const began = page.viewportSize() ?? { width: 0, height: 0 };
+  await page.locator(".terminal-place").click();
+  await page.keyboard.press("Shift+PageUp");
+  await eventually(async () => expect(await firstNumber()).toBeLessThan(850));
+
+  for (const height of [began.height - 150, began.height]) {
+    const [before, px] = [await firstNumber(), await lettersPx()];
+    await page.locator(".terminal-place").evaluate(pressPageUpWhenResized);
+    await page.setViewportSize({ ...began, height });
+    await eventually(async () => expect(await lettersPx()).not.toBe(px));
+    const rows = (await shownIn(page)).split("\n").length;
+    await eventually(async () => expect(await firstNumber()).toBe(before - rows + 1));
+  }
 });
 
 test("[WEB-37, WEB-13] a search that can't be loaded says so, and links that can't are no fault of the page", async () => {

@@ -7,6 +7,7 @@ import { type CountedTerminal, limitCounts } from "../../domain/terminal-counts.
 import { type SavingTerminal, keepSavedCursorOnScreen } from "../../domain/terminal-saved-cursor.ts";
 import { openLink, openNamed } from "./link.ts";
 import { silenceQueries } from "./queries.ts";
+import { measureScrollAnew } from "./scroll-pixels.ts";
 import { letTerminalsStyle } from "./styles.ts";
 import { themeFor } from "./theme.ts";
 
@@ -35,7 +36,6 @@ export class Screen {
   readonly #place: HTMLElement;
   readonly #resized: ResizeObserver;
   readonly #over = new AbortController();
-  #placing = 0;
   #hasLinks = false;
   /** How much is out of sight: of the lines, and of each line. */
   #hidden = { highPx: 0, widePx: 0 };
@@ -159,7 +159,7 @@ export class Screen {
     const next = Math.max(FONT_MIN_PX, Math.min(FONT_MAX_PX, Math.floor(Math.min(wide, high) * 2) / 2));
     if (next !== size) {
       this.terminal.options.fontSize = next;
-      this.#keepPlace();
+      measureScrollAnew(this.terminal);
     }
     const widePx = drawn.offsetWidth + SCROLLBAR_PX;
     this.#hidden = {
@@ -188,16 +188,6 @@ export class Screen {
     this.#place.scrollLeft = this.#followedPx;
   }
 
-  /** xterm.js scrolls by pixels, and takes those of the letters before: it is told its place anew. */
-  #keepPlace(): void {
-    cancelAnimationFrame(this.#placing);
-    this.#placing = requestAnimationFrame(() => {
-      const { linesBelow } = this;
-      this.terminal.scrollToBottom();
-      this.linesBelow = linesBelow;
-    });
-  }
-
   /** How many columns and rows the place would hold at the usual size of letters. */
   capacity(): { readonly cols: number; readonly rows: number } {
     const { cols, rows, element } = this.terminal;
@@ -222,7 +212,6 @@ export class Screen {
   [Symbol.dispose](): void {
     this.#over.abort();
     this.#resized.disconnect();
-    cancelAnimationFrame(this.#placing);
     this.terminal.dispose();
   }
 }
