@@ -130,7 +130,7 @@ test("[WEB-37] what lies before comes when somebody scrolls up to it, and the vi
   await page.getByRole("search").waitFor({ state: "detached" });
 });
 
-test("[WEB-37, WEB-32] whoever scrolls just as the letters change size ends where they meant to", async () => {
+test("[WEB-32] whoever scrolls just as the letters change size ends where they meant to", async () => {
   const sessionId = await stage.driven("web-letters");
   await stage.run("web-letters", "seq 1 900");
   const page = await stage.visit(`#/session/${sessionId}`);

@@ -66,6 +66,27 @@ test("[HSE-30] a process whose session has lost its leader is the run's, also wh
   );
 });
 
+test("[HSE-30] a process whose session is led from outside of the container is not the run's (needs unshare and namespaces)", async () => {
+  const place = openDirectory();
+  const script = `
+    import { spawn } from "node:child_process";
+    import { processesOf } from ${JSON.stringify(join(import.meta.dirname, "left-processes.ts"))};
+    const { PATH, PLACE: path } = process.env;
+    const { pid } = spawn("sleep", ["1000"], { cwd: path, env: { PATH }, stdio: "ignore" });
+    console.log(JSON.stringify({ pid, ...processesOf({ path, session: undefined, beganAt: 0 }) }));
+    process.exit();`;
+  const namespaces = [...(process.getuid?.() === 0 ? [] : ["-Ur"]), "--pid", "--fork", "--mount-proc"];
+  const node = [process.execPath, "--input-type=module", "-e", script];
+  const inside = spawn("unshare", [...namespaces, ...node], {
+    env: { PATH, PLACE: place.path },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [told] = await Promise.all([text(inside.stdout), once(inside, "exit")]);
+
+  const { pid, ...named } = JSON.parse(told);
+  expect(named).toEqual({ own: [], others: [{ pid, command: "sleep 1000" }] });
+});
+
 /** The leader of a session, which names nothing, and a process of that session in a directory. */
 async function runnerWithChild(
   cwd: string,

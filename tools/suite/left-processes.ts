@@ -28,7 +28,7 @@ type Named = { readonly own: readonly LeftProcess[]; readonly others: readonly L
 const MOST_KILLS = 100;
 const BETWEEN_KILLS_MS = 20;
 
-/** The session of a process in a container whose leader is not in it: nothing tells whether that lives. */
+/** How the kernel names a session whose leader is outside of this container. Nothing tells whether that leader lives. */
 const LEADER_OUTSIDE = 0;
 
 /** The processes that name the directory of a run: those that the run started, and those of somebody else. */

@@ -1,6 +1,6 @@
 /**
- * xterm.js scrolls by pixels, and when its letters change size it keeps the pixels of the letters before: where it has
- * scrolled to, and how far down it could go. Whoever scrolls next, a search too, then ends elsewhere. Rule WEB-37.
+ * xterm.js scrolls by pixels. When its letters change size it counts in those of the old letters until the next frame, so a
+ * search or a key that scrolls before then ends at another line. Rule WEB-32 in docs/spec/web.md.
  */
 import type { Terminal } from "@xterm/xterm";
 
@@ -10,13 +10,13 @@ type ScrollingTerminal = {
     readonly _viewport?: {
       /** The line it believes to be at. */
       _latestYDisp: number | undefined;
-      /** Takes over the sizes, and goes to the line that is shown unless it believes to be there. */
+      /** Takes over the new sizes. Scrolls to the line that is shown unless that is the one it believes to be at. */
       _sync(): void;
     };
   };
 };
 
-/** To be called whenever the size of letters has changed. */
+/** Has xterm.js count in the new letters at once. To be called whenever their size has changed. */
 export function measureScrollAnew(terminal: Terminal): void {
   const { _viewport: viewport } = (terminal as unknown as ScrollingTerminal)._core;
   if (viewport === undefined) return;
