@@ -102,6 +102,7 @@ test("[PTY-39] a question said to be gone is told anew while it waits", async ()
 
 const BETWEEN: Look = { waiting: false, confidence: "high", reason: "running" };
 const NEXT_WAIT: Look = { ...READING, switches: 4 };
+const UNKNOWN: Look = { waiting: false, confidence: "low", reason: "unknown: the look took too long" };
 
 test("[PTY-39] a reader met between two looks at one and the same wait still waits, and nobody is told anything", async () => {
   const terminal = new Painted();
@@ -117,6 +118,7 @@ test.each([
   ["for long between two waits", Array.from({ length: 6 }, () => BETWEEN)],
   ["between two waits and then in its next", [BETWEEN, NEXT_WAIT, NEXT_WAIT, NEXT_WAIT, NEXT_WAIT]],
   ["in its next wait", [NEXT_WAIT, NEXT_WAIT, NEXT_WAIT, NEXT_WAIT]],
+  ["by looks that took too long", Array.from({ length: 6 }, () => UNKNOWN)],
 ])("[PTY-39] a reader met %s, which then does nothing, is told anew to whoever was refused", async (_when, looks) => {
   const terminal = new Painted();
   const promptId = await terminal.asks(1);

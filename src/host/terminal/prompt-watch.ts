@@ -77,15 +77,16 @@ export class PromptWatch {
       } else if (look?.waiting !== true && betweenMs.length > 0) await pause(betweenMs.shift());
       else {
         if (look !== undefined) this.#tell(look);
-        return this.#refused();
+        return this.#refused(promptId);
       }
     }
-    prompts.over();
-    return this.#refused();
+    return this.#refused(promptId);
   }
 
   /** What is said to be gone must be told anew if it waits: who was refused waits for the next one, and nothing else may happen. */
-  #refused(): false {
+  #refused(promptId: string): false {
+    const { prompts } = this.#options;
+    if (prompts.present?.promptId === promptId) prompts.over();
     this.#found = false;
     for (const ms of AGAIN_MS) setTimeout(() => this.quiet(ms), ms).unref();
     return false;
