@@ -64,8 +64,8 @@ test("[CHN-113, PMT-111] Password safety: as a message it is typed once, removed
   await it.topic.message("Passphrase of the key:");
   const message = it.topic.says(secret);
 
-  await prints(stage.agent, it, `LENGTH ${secret.length}`);
   await it.topic.message("Passphrase of the key:", "Answered by Ann");
+  await prints(stage.agent, it, `LENGTH ${secret.length}`);
   await it.topic.message("CLI advanced");
   await eventually(() =>
     expect(stage.telegram.shown(it.topic.threadId).filter(({ ref }) => ref === message)).toEqual([]),
