@@ -73,6 +73,9 @@ test("[HSE-31] what no run of this account made stays", async () => {
   symlinkSync(dead, join(place, "ss-linked"));
 
   expect(deadRuns(place)).toEqual([{ path: dead, session: undefined, beganAt: 1 }]);
+  // Of a run from before the machine began anew no process is left, whatever the number says.
+  writeFileSync(join(dead, RUNNER_FILE), JSON.stringify({ ...runner, boot: "before", beganAt: 1 }));
+  expect(deadRuns(place)).toEqual([{ path: dead, session: undefined, beganAt: Number.POSITIVE_INFINITY }]);
 });
 
 test.runIf(IS_ROOT)(

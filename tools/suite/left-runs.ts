@@ -6,7 +6,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fro
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { readOwn } from "./accounts.ts";
-import { type Run, stateOf } from "./left-processes.ts";
+import { isGone, type Run, stateOf } from "./left-processes.ts";
 
 /** In the directory of the run. */
 export const RUNNER_FILE = "runner";
@@ -38,32 +38,36 @@ export function deadRuns(place: string): Run[] {
     .filter(isOurDirectory)
     .flatMap((path) => {
       const runner = runnerOf(path);
-      return runner === undefined || !isDead(runner) ? [] : [{ path, session: undefined, beganAt: runner.beganAt }];
+      if (runner === undefined || !isDead(runner)) return [];
+      // The clock of processes begins anew with the machine: no process of today is of a run from before.
+      const beganAt = runner.boot === here()?.boot ? runner.beganAt : Number.POSITIVE_INFINITY;
+      return [{ path, session: undefined, beganAt }];
     });
 }
 
 function ourselves(): Runner | undefined {
-  const state = stateOf(process.pid);
-  if (state === undefined) return undefined;
-  return { ...here(), pid: process.pid, beganAt: state.beganAt };
+  const [machine, state] = [here(), stateOf(process.pid)];
+  return machine && state && { ...machine, pid: process.pid, beganAt: state.beganAt };
 }
 
-function here(): Pick<Runner, "host" | "boot" | "namespace"> {
-  return {
-    host: hostname(),
-    boot: readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim(),
-    namespace: readlinkSync("/proc/self/ns/pid"),
-  };
+/** Undefined where /proc doesn't tell. */
+function here(): Pick<Runner, "host" | "boot" | "namespace"> | undefined {
+  try {
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    return { host: hostname(), boot, namespace: readlinkSync("/proc/self/ns/pid") };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Only what can be seen from here is dead: another machine or container may share the place. */
 function isDead({ host, boot, namespace, pid, beganAt }: Runner): boolean {
   const ours = here();
-  if (host !== ours.host) return false;
+  if (host !== ours?.host) return false;
   if (boot !== ours.boot) return true;
   if (namespace !== ours.namespace) return false;
   const state = stateOf(pid);
-  return state === undefined || state.isDead || state.beganAt !== beganAt;
+  return state === undefined ? isGone(pid) : state.isDead || state.beganAt !== beganAt;
 }
 
 /** Undefined where nobody wrote, or somebody else: a run that has just begun, or one of an older checkout. */

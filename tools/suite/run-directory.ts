@@ -159,7 +159,7 @@ export function leftoverLines({ files, processes, others, mounts, accounts }: Le
   ];
   return [
     ...(lines.length === 0 ? [] : ["", `left behind by tests (${lines.length}):`, ...lines]),
-    ...(others.length === 0 ? [] : ["", `not ended, because no test began them (${others.length}):`]),
+    ...(others.length === 0 ? [] : ["", `left running, because no test started them (${others.length}):`]),
     ...others.map(lineOf),
   ];
 }
