@@ -15,12 +15,12 @@ import { inRunDirectory } from "./suite/run-directory.ts";
 import {
   beginProgress,
   endSoak,
+  lockSoak,
   NO_GIT,
   type Progress,
   readProgress,
   resumeLine,
   type SoakHead,
-  takeSoak,
 } from "./suite/soak-progress.ts";
 import { lastLine, summaryLines } from "./suite/summary.ts";
 import { isGreen } from "./suite/verdict.ts";
@@ -45,9 +45,9 @@ async function main(args: string[]): Promise<void> {
     console.log(lastLine(verdict));
     return;
   }
-  const letGo = takeSoak(LOCK);
-  if (typeof letGo === "string") return refuse(letGo);
-  process.on("exit", letGo);
+  const release = lockSoak(LOCK);
+  if (typeof release === "string") return refuse(release);
+  process.on("exit", release);
   const progress = isResumed ? readProgress(PROGRESS, commitOf(ROOT)) : beginProgress(PROGRESS, newHead());
   if (typeof progress === "string") return refuse(progress);
   const tellHowToGoOn = (): void => console.log(resumeLine(PROGRESS, testFiles([]).length));

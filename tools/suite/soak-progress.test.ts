@@ -1,10 +1,14 @@
+import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { text } from "node:stream/consumers";
+import { expect, onTestFinished, test } from "vitest";
+import { eventually } from "../../test/support/eventually.ts";
 import { temporaryTree } from "../temporary-tree.ts";
+import { stateOf } from "./left-processes.ts";
 import type { FileReport } from "./report.ts";
 import { runSuite, type SuiteRun } from "./run.ts";
-import { beginProgress, endSoak, readProgress, resumeLine, soakPage, takeSoak } from "./soak-progress.ts";
+import { beginProgress, endSoak, lockSoak, readProgress, resumeLine, soakPage } from "./soak-progress.ts";
 import { judge } from "./verdict.ts";
 import { KILL_VITEST, vitestProject } from "./vitest-project.ts";
 
@@ -31,17 +35,29 @@ test("[HSE-27] a soak that was interrupted keeps its results, failures and unhan
   });
 });
 
-test("[HSE-27] one soak at a time has the checkout, and one that was killed has it no more", () => {
+test("[HSE-27] one soak at a time has the checkout, and one that was killed has it no more", async () => {
   using tree = temporaryTree({});
   const lock = join(tree.root, "cache", "soak.lock");
-  const letGo = takeSoak(lock);
-  if (typeof letGo === "string") throw new Error(letGo);
+  const release = lockSoak(lock);
+  if (typeof release === "string") throw new Error(release);
 
-  expect(takeSoak(lock)).toBe(`A soak runs in this checkout already (process ${process.pid}).`);
-  letGo();
+  expect(lockSoak(lock)).toBe(`A soak runs in this checkout already (process ${process.pid}).`);
+  release();
   writeFileSync(lock, `${process.pid} 1`);
-  expect(takeSoak(lock)).toBeTypeOf("function");
+  expect(lockSoak(lock)).toBeTypeOf("function");
+  const dead = await unreaped();
+  writeFileSync(lock, `${dead} ${stateOf(dead)?.beganAt}`);
+  expect(lockSoak(lock)).toBeTypeOf("function");
 });
+
+/** A process that has ended, and whose parent never asks for it: so it stays where nothing in a container does. */
+async function unreaped(): Promise<number> {
+  const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 1000 >&2"], { stdio: ["ignore", "pipe", "ignore"] });
+  onTestFinished(() => void parent.kill("SIGKILL"));
+  const pid = Number(await text(parent.stdout));
+  await eventually(() => expect(stateOf(pid)?.isDead).toBe(true));
+  return pid;
+}
 
 test("[HSE-27] a new soak keeps what an interrupted one had done", () => {
   using tree = temporaryTree({});

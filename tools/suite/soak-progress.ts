@@ -14,14 +14,16 @@ const BEGIN = "Begin a new one: npm run test:soak";
 /** What the page says in place of a commit. */
 export const NO_GIT = "no git";
 
-/** One soak at a time: two would write into one file. Answers how to let it go, or why it can't be had. */
-export function takeSoak(path: string): (() => void) | string {
+/** One soak at a time: two would write into one file. Returns how to release the lock, or why it can't be had. */
+export function lockSoak(path: string): (() => void) | string {
   mkdirSync(dirname(path), { recursive: true });
   // With its start: a number may have been given to another process since.
-  const [pid, beganAt] = existsSync(path) ? readFileSync(path, "utf8").split(" ").map(Number) : [];
-  const isRunning = pid !== undefined && beganAt !== undefined && stateOf(pid)?.beganAt === beganAt;
+  const [pid = 0, beganAt] = existsSync(path) ? readFileSync(path, "utf8").split(" ").map(Number) : [];
+  const holder = stateOf(pid);
+  const isRunning = holder !== undefined && !holder.isDead && holder.beganAt === beganAt;
   if (isRunning) return `A soak runs in this checkout already (process ${pid}).`;
-  writeFileSync(path, `${process.pid} ${stateOf(process.pid)?.beganAt}`);
+  rmSync(path, { force: true });
+  writeFileSync(path, `${process.pid} ${stateOf(process.pid)?.beganAt}`, { flag: "wx" });
   return () => rmSync(path, { force: true });
 }
 
@@ -31,7 +33,9 @@ export function beginProgress(path: string, head: SoakHead): Progress {
   const { length } = ranOf(linesOf(path).slice(1) as ProgressLine[]).files;
   if (length > 0) {
     renameSync(path, `${path}.before`);
-    console.log(`A soak was interrupted here after ${length} files (--resume goes on): it is kept as ${path}.before`);
+    const kept = `${path}.before`;
+    console.log(`The soak that was interrupted after ${length} files is kept as ${kept}.`);
+    console.log(`To go on with it instead, stop this one, then: mv ${kept} ${path} && npm run test:soak -- --resume`);
   }
   writeFileSync(path, `${JSON.stringify(head)}\n`);
   return { head, finished: { files: [], unhandled: [] } };
