@@ -14,12 +14,12 @@ function run(script: string, ...args: readonly string[]): Promise<{ code: number
 test.each([
   { script: "check.ts", args: ["types", "no-such-step"], said: "No step begins with no-such-step. Steps: lint, types" },
   { script: "test.ts", args: ["src/domain", "no-such-test"], said: "No test file matches no-such-test\n\nnpm test" },
-  { script: "test.ts", args: ["--slowest", "0"], said: "--slowest 0: give a number from 1 on" },
-  { script: "test.ts", args: ["--report", "package.json"], said: "--report package.json can't be used: what is there" },
+  { script: "test.ts", args: ["--slowest", "0"], said: "--slowest 0: give a whole number, 1 or more" },
+  { script: "test.ts", args: ["--report", "package.json"], said: "--report package.json can't be used: it exists and" },
   { script: "test.ts", args: ["--slowst", "3"], said: "Unknown option '--slowst'" },
   { script: "repeat.ts", args: [], said: "Which test files?" },
   { script: "repeat.ts", args: ["no-such-test"], said: "No test file matches no-such-test" },
-  { script: "repeat.ts", args: ["src/domain", "--times", "x"], said: "--times x: give a number from 1 on" },
+  { script: "repeat.ts", args: ["src/domain", "--times", "x"], said: "--times x: give a whole number, 1 or more" },
   { script: "soak.ts", args: ["no-such-test"], said: "No test file matches no-such-test" },
   { script: "soak.ts", args: ["src/domain", "--resume"], said: "--resume is for a whole soak" },
   { script: "mutants.ts", args: ["no-such-fault"], said: "No fault's name contains no-such-fault" },
@@ -31,6 +31,8 @@ test("[HSE-29] a filter is a part of a path in the checkout, whatever the checko
   const inFolder = `${basename(ROOT)}/src`;
 
   expect(unmatched([inFolder, `/${inFolder}/domain`])).toEqual([inFolder]);
+  // They would choose every file, and leave out the checks.
+  expect(unmatched(["", "./"])).toEqual(["", "./"]);
   expect(testFiles([join(ROOT, "src", "domain")])).toEqual(testFiles(["./src/domain"]));
   expect(chosenPaths(["tools/options"])).toEqual([import.meta.filename]);
   expect(chosenPaths([])).toEqual([]);

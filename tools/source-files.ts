@@ -19,15 +19,15 @@ export function isTestFile(path: string): boolean {
 /** What vitest includes, and what looks like a test. */
 const TESTS = /^(?:src|test|tools)\/(?:(?!\.)[^/]+\/)*(?!\.)[^/]+\.test\.ts$/;
 const TEST_LIKE = /(?:^|\/)__tests__\/|\.(?:tests?|spec)\.[cm]?[jt]sx?$/;
-const NOT_OURS: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 
-/** Files that look like tests and that no run includes. `dist` is built. */
+/** Files that look like tests and that no run includes. `dist` is built; other work trees lie in folders with a dot. */
 export function strayTests(root: string): string[] {
   const inside = (folder: string): string[] =>
     readdirSync(join(root, folder), { withFileTypes: true }).flatMap((it) => {
       const path = folder === "" ? it.name : `${folder}/${it.name}`;
       if (!it.isDirectory()) return [path];
-      return NOT_OURS.has(it.name) || path === "dist" ? [] : inside(path);
+      const isForeign = folder === "" && (it.name.startsWith(".") || it.name === "dist");
+      return isForeign || it.name === "node_modules" ? [] : inside(path);
     });
   return inside("")
     .filter((path) => TEST_LIKE.test(path) && !TESTS.test(path))
@@ -52,8 +52,11 @@ export function unmatched(filters: readonly string[]): string[] {
 }
 
 function matches(path: string, filter: string): boolean {
+  const part = filter.replace(/^\.\//, "");
+  // An empty filter would match every file, and a run with filters leaves out the checks.
+  if (part === "") return false;
   // The place of the checkout is no choice of files.
-  return isAbsolute(filter) ? join(ROOT, path).includes(filter) : path.includes(filter.replace(/^\.\//, ""));
+  return isAbsolute(part) ? join(ROOT, path).includes(part) : path.includes(part);
 }
 
 export function lineAt(source: string, offset: number): number {

@@ -84,7 +84,12 @@ test.each([
   "a.test.mjs",
   "src/b/__tests__/a.ts",
 ])("[HSE-9] a file that looks like one of tests and never runs is found: %s", (path) => {
-  const offences = offencesOf({ "src/a.test.ts": BOTH, "node_modules/b/b.test.js": "", [path]: BOTH });
+  const offences = offencesOf({
+    "src/a.test.ts": BOTH,
+    "node_modules/b/b.test.js": "",
+    ".trees/b/a.test.js": "",
+    [path]: BOTH,
+  });
 
   expect(offences).toEqual([
     `${path} never runs: call it name.test.ts, in a folder of src, test or tools without a dot`,

@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { filesIn, isMain, report, ROOT, strayTests } from "./source-files.ts";
 import { unknownNeeds } from "./suite/needs.ts";
+import { reasonOf } from "./suite/verdict.ts";
 import { readNameOffences } from "./test-names.ts";
 import { readTestTitles } from "./test-titles.ts";
 import type { TestTitle } from "./test-titles.ts";
@@ -16,7 +17,6 @@ const ID = "[A-Z]{2,4}-[1-9]\\d*";
 const RULE_LINE = new RegExp(`^- \\*\\*(${ID})\\*\\*`);
 const LOOKS_LIKE_RULE = /^\s*[-*]\s*\*\*[A-Za-z]+-\d+\S*\*\*/;
 const CITATION = new RegExp(`^\\[(${ID}(?:, ${ID})*)\\] [^\\s[]`);
-const REASON = /\((?:needs|only|skipped)\b.+\)/;
 const BENCHMARK = /`npm run bench -- ([\w-]+)`/;
 const TRACE_PART = new RegExp(`^(?:${ID}(?:, ${ID})*|planned: (?<area>\\S+)|n/a — \\S.*)$`);
 const TRACE = "docs/spec/trace.md";
@@ -86,7 +86,7 @@ function titleOffences(title: TestTitle, ids: readonly string[], rules: Rules): 
     offences.push(`${named} does not begin with a rule id: [ABC-12] or [ABC-12, ABC-13]`);
   }
   for (const id of ids) if (!rules.has(id)) offences.push(`${named} cites ${id}, which no page of docs/spec defines`);
-  if (title.skipped !== "never" && !REASON.test(title.title ?? "")) {
+  if (title.skipped !== "never" && reasonOf(title.title ?? "") === undefined) {
     offences.push(`${named} may be skipped: say why in its title, as (needs …), (only …) or (skipped: …)`);
   }
   offences.push(...title.faults.map((what) => `${named ?? "a test"} ${what}`));

@@ -5,35 +5,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Git sets them for its hooks and for `rebase --exec`, and then they name another repository than the one asked for. As
- * `git rev-parse --local-env-vars` lists them.
+ * Git sets some for its hooks and for `rebase --exec`, where they name another repository than the one asked for; others
+ * change what a difference looks like.
  */
-const OF_A_REPOSITORY = [
-  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-  "GIT_CONFIG",
-  "GIT_CONFIG_PARAMETERS",
-  "GIT_CONFIG_COUNT",
-  "GIT_OBJECT_DIRECTORY",
-  "GIT_DIR",
-  "GIT_WORK_TREE",
-  "GIT_IMPLICIT_WORK_TREE",
-  "GIT_GRAFT_FILE",
-  "GIT_INDEX_FILE",
-  "GIT_NO_REPLACE_OBJECTS",
-  "GIT_REPLACE_REF_BASE",
-  "GIT_PREFIX",
-  "GIT_INTERNAL_SUPER_PREFIX",
-  "GIT_SHALLOW_FILE",
-  "GIT_COMMON_DIR",
-];
+const OF_GIT = /^GIT_(?!CEILING_DIRECTORIES$)/;
 
 /** A difference to the commit is printed whole. */
 const MOST_BYTES = 1024 ** 3;
 
 /** The commit and, where the tree differs from it, a digest of the difference; undefined where git tells neither. */
 export function commitOf(root: string): string | undefined {
-  const env = { ...process.env };
-  for (const name of OF_A_REPOSITORY) delete env[name];
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OF_GIT.test(name)));
   const git = (...words: string[]): Buffer | undefined => {
     const { status, stdout } = spawnSync("git", words, { cwd: root, env, maxBuffer: MOST_BYTES });
     return status === 0 ? stdout : undefined;

@@ -28,6 +28,13 @@ test.each([
     first: runOf(fileOf({ one: "passed", two: "skipped" })),
     line: "1 passed, 1 failed",
   },
+  {
+    what: "a skip whose reason has brackets, or stands in front of some",
+    first: runOf(
+      fileOf({ one: "passed", "two (needs fish (3.4 or later))": "skipped", "(only as root) f(a)": "skipped" }),
+    ),
+    line: "1 passed, 0 failed",
+  },
   { what: "an unloadable file", first: runOf(fileOf({}, { isLoaded: false })), line: "0 passed, 1 failed" },
   {
     what: "a fault outside tests",

@@ -82,9 +82,9 @@ function unreasoned(judged: Judged): Judged {
   return { ...judged, outcome: "failed", failed };
 }
 
-/** What stands in the last brackets of a title. */
+/** The last brackets of a title, or of a suite around it, that say why it may be skipped. */
 export function reasonOf(title: string): string | undefined {
-  return /\(((?:needs|only|skipped)[^()]*)\)[^()]*$/.exec(title)?.[1];
+  return [...title.matchAll(/\(((?:needs|only|skipped)\b(?:[^()]|\([^()]*\))*)\)/g)].at(-1)?.[1];
 }
 
 function unloadable({ file, errors }: FileReport): Failure {
