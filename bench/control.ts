@@ -10,7 +10,6 @@ import { Scene } from "./control/scene.ts";
 export async function* run(): AsyncIterable<Measure> {
   const quick = process.argv.includes("--quick");
   await using scene = await Scene.open();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void abandon(scene));
   await scene.addLoad();
   const stops = [];
   const bare: number[] = [];
@@ -19,10 +18,4 @@ export async function* run(): AsyncIterable<Measure> {
     bare.push(...(await echoes(3)));
   }
   yield* figures(stops, bare);
-}
-
-/** Nothing is left behind, also when nobody waits for the end. */
-async function abandon(scene: Scene): Promise<never> {
-  await scene[Symbol.asyncDispose]();
-  process.exit(130);
 }

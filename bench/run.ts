@@ -27,6 +27,8 @@ function read(): Options {
   const known = { assert: flag, quick: flag, only: { type: "string" } } as const;
   const { values, positionals: names } = parseArgs({ allowPositionals: true, options: known });
   if (names.length === 0) throw new Error("Which benchmark?");
+  const only = `--only=${values.only}`;
+  if (values.only !== undefined && !process.argv.includes(only)) throw new Error(`Write it as one word: ${only}`);
   const unknown = names.filter((name) => !NAMES.includes(name));
   if (unknown.length > 0) throw new Error(`There is no benchmark ${unknown.join(", ")}`);
   return { names, isJudged: values.assert };

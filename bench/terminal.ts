@@ -20,16 +20,12 @@ export async function* run(): AsyncIterable<Measure> {
     .find((it) => it.startsWith("--only="))
     ?.slice("--only=".length)
     .split(",");
+  const unknown = only?.filter((it) => !Object.hasOwn(PARTS, it)) ?? [];
+  if (unknown.length > 0)
+    throw new Error(`terminal has no part ${unknown.join(", ")}: ${Object.keys(PARTS).join(", ")}`);
   await using stage = await Stage.open({ quick: process.argv.includes("--quick") });
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void abandon(stage));
   yield await machine(stage);
   for (const [name, part] of Object.entries(PARTS)) if (only?.includes(name) ?? true) yield* part(stage);
-}
-
-/** Nothing is left behind, also when nobody waits for the end. */
-async function abandon(stage: Stage): Promise<never> {
-  await stage[Symbol.asyncDispose]();
-  process.exit(130);
 }
 
 /** What the figures were taken on. Others may use it too: the load says how much. */

@@ -154,12 +154,12 @@ function removeOldPrograms() {
     .map((name) => join(PROGRAMS, name))
     .toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
   for (const path of newest.slice(PROGRAMS_KEPT)) if (isOld(path)) rmSync(path, { recursive: true, force: true });
-  // Compiled code lies under the name of the file that it was compiled of, and is made again where it is wanted.
+  // Compiled code is in folders, under the name of the file that it was compiled of, and is made again where it is wanted.
   const caches = join(modules, ".cache");
   if (!existsSync(caches)) return;
   for (const it of readdirSync(caches, { recursive: true, withFileTypes: true })) {
     const path = join(it.parentPath, it.name);
-    if (it.isFile() && isOld(path)) rmSync(path, { force: true });
+    if (it.isFile() && it.parentPath !== caches && isOld(path)) rmSync(path, { force: true });
   }
 }
 
@@ -216,7 +216,7 @@ async function withLock(work) {
   } catch (error) {
     if (!CANT_WRITE.has(error.code)) throw error;
     const advice = "first run `npm run build` as the account that owns the checkout";
-    throw new Error(`${modules} can't be written, and something is missing: ${advice}`, { cause: error });
+    throw new Error(`${modules} isn't writable, and an install or a build is needed: ${advice}`, { cause: error });
   }
   try {
     for (let waits = 0; !tryLink(mine); waits += 1) {

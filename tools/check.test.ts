@@ -10,7 +10,7 @@ import { temporaryTree } from "./temporary-tree.ts";
 const STEP = (file: string): string =>
   `require("fs").appendFileSync(${JSON.stringify(file)}, process.pid + "\\n" + require("child_process").spawn("sleep", ["600"]).pid + "\\n"); setTimeout(() => {}, 600_000);`;
 
-test.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+test.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const)(
   "[HSE-15] what the steps of the check started ends with a run that gets %s",
   async (signal) => {
     using tree = temporaryTree({ pids: "" });

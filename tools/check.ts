@@ -16,7 +16,7 @@ const AT_ONCE = 2;
 /** Two steps run at once on two cores: more threads in each do the same work twice, and memory is cheaper than collecting it. */
 const GO = { GOMAXPROCS: "1", GOGC: "400" };
 const BIN = join(ROOT, "node_modules", ".bin");
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 /** Each leads a group of processes: oxlint starts a checker of types that would outlive it. */
 const running = new Set<ChildProcess>();

@@ -159,7 +159,7 @@ test("[HSE-16] who can't write the checkout runs what is there, and is told what
 
   writeFileSync(join(tree.root, "src/web/index.ts"), "// another");
   await expect(bootstrapAsOther(tree)).rejects.toThrow(
-    /\nsidestick: \S+node_modules can't be written, and something is missing: first run `npm run build` as .*\n$/,
+    /\nsidestick: \S+node_modules isn't writable, and an install or a build is needed: first run `npm run build` as .*\n$/,
   );
 });
 

@@ -37,7 +37,8 @@ function hasPlace(): boolean {
 /** A number that an option needs, from `least` on. */
 export function wholeNumber(option: string, text: string, least: number): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < least) throw new Error(`${option} ${text}: give a number from ${least} on`);
+  if (!Number.isInteger(number) || number < least)
+    throw new Error(`${option} ${text}: give a whole number, ${least} or more`);
   return number;
 }
 

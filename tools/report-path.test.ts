@@ -20,10 +20,10 @@ test("[HSE-29] a report goes to a new file, in new folders too, and over an earl
 });
 
 test.each([
-  { what: "a source", path: "a.ts", content: "export const one = 1;", why: "no earlier report" },
-  { what: "other JSON", path: "a.json", content: `{ "seed": "1" }`, why: "no earlier report" },
-  { what: "nothing", path: "a.json", content: "", why: "no earlier report" },
-  { what: "a folder", path: "a/b", content: "", why: "no earlier report", given: "a" },
+  { what: "a source", path: "a.ts", content: "export const one = 1;", why: "not an earlier report" },
+  { what: "other JSON", path: "a.json", content: `{ "seed": "1" }`, why: "not an earlier report" },
+  { what: "nothing", path: "a.json", content: "", why: "not an earlier report" },
+  { what: "a folder", path: "a/b", content: "", why: "not an earlier report", given: "a" },
   { what: "a file where a folder should be", path: "a", content: "", why: "ENOTDIR", given: "a/b" },
 ])("[HSE-29] a report never takes the place of $what", ({ path, content, why, given = path }) => {
   using tree = temporaryTree({ [path]: content });

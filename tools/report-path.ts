@@ -23,7 +23,7 @@ export function reportPath(option: string, given: string): string {
 
 function openAgain(path: string): void {
   if (!statSync(path).isFile() || !isReport(readFileSync(path, "utf8")))
-    throw new Error("what is there is no earlier report, and stays as it is");
+    throw new Error("it exists and is not an earlier report; it was not touched");
   closeSync(openSync(path, "r+"));
 }
 

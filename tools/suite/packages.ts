@@ -19,7 +19,7 @@ const AGAIN_AFTER_MS = 1_000;
 const TELL_AFTER_MS = 3_000;
 /** How long apt-get may take to heed the interrupt. After that nobody waits for it any more. */
 const GRACE_MS = 10_000;
-/** Not for the lock of the lists can apt-get be told to wait, so each try fails at once and is made again here. */
+/** apt-get can't be told to wait for the lock of its package lists, so each try fails at once and is made again here. */
 const DONT_WAIT = ["-o", "DPkg::Lock::Timeout=0"];
 const IS_LOCKED = /^E: Could not get lock|^dpkg: error: .* lock was locked by another/m;
 

@@ -28,7 +28,7 @@ test.each(["test.ts", "repeat.ts", "soak.ts", "mutants.ts"])(
     const told = (directory: string, code: string) => [
       1,
       "",
-      `No directory can be made in ${directory} (${code}): set TMPDIR to one that you may write\n`,
+      `No directory can be made in ${directory} (${code}): set TMPDIR to a directory that you can write to\n`,
     ];
 
     const [missing, file] = [join(place, "missing"), join(place, "file")];
@@ -49,7 +49,7 @@ test("[HSE-33] where TMPDIR is too long for the sockets of tests, they use /tmp,
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], { env });
 
   expect(stdout).toBe(
-    `TMPDIR has ${Buffer.byteLength(long)} bytes, 48 are the most for the sockets of tests: they use /tmp instead\n/tmp\n`,
+    `TMPDIR is ${Buffer.byteLength(long)} bytes long, and the sockets of tests leave room for 48: using /tmp instead\n/tmp\n`,
   );
   vi.stubEnv("TMPDIR", "/var/tmp");
   expect(placeOfRuns()).toBe("/var/tmp");

@@ -15,12 +15,12 @@ export function placeOfRuns(): string {
   return isShort(place) ? place : usable(SHORT);
 }
 
-/** Why tests lie elsewhere than the one who runs them wanted; undefined if they don't. */
+/** Why the tests don't use TMPDIR; undefined if they do. */
 export function detour(): string | undefined {
   const wanted = realpathSync(tmpdir());
   if (isShort(wanted)) return undefined;
   const bytes = Buffer.byteLength(wanted);
-  return `TMPDIR has ${bytes} bytes, ${LONGEST_PLACE} are the most for the sockets of tests: they use ${SHORT} instead`;
+  return `TMPDIR is ${bytes} bytes long, and the sockets of tests leave room for ${LONGEST_PLACE}: using ${SHORT} instead`;
 }
 
 function isShort(place: string): boolean {
@@ -35,8 +35,11 @@ function usable(directory: string): string {
     return place;
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
-    throw new Error(`No directory can be made in ${directory} (${code}): set TMPDIR to one that you may write`, {
-      cause: error,
-    });
+    throw new Error(
+      `No directory can be made in ${directory} (${code}): set TMPDIR to a directory that you can write to`,
+      {
+        cause: error,
+      },
+    );
   }
 }

@@ -201,7 +201,7 @@ test("[HSE-21] a run in which nothing ran is no green one", async () => {
   expect([isGreen(verdict), lastLine(verdict)]).toEqual([false, "0 passed, 0 failed"]);
   expect(
     summaryLines({ verdict, left: { files: [], processes: [], others: [], mounts: [], accounts: [] }, seed: "7" }),
-  ).toContain("Nothing ran, which shows nothing: the run failed.");
+  ).toContain("No test ran, so the run failed.");
 });
 
 test("[HSE-21] a file that two projects of vitest run is a failure: what one of them found would hide the other", async () => {

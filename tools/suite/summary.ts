@@ -17,7 +17,7 @@ export function summaryLines({ verdict, left, seed }: Outcome): string[] {
     ...againLines(failures, seed),
     "",
     ...skippedLines(skipped),
-    ...(passed === 0 && failures.length === 0 ? ["Nothing ran, which shows nothing: the run failed."] : []),
+    ...(passed === 0 && failures.length === 0 ? ["No test ran, so the run failed."] : []),
   ];
 }
 
