@@ -68,6 +68,8 @@ export type Foreground = {
   readonly programs: readonly string[];
   /** It waits for a line, and nothing was typed since it began to wait. */
   readonly atEmptyPrompt: boolean;
+  /** A line that is typed now is not shown: it would be a secret, also before anybody is seen to wait for it. */
+  readonly hidesLines: boolean;
   /** Present: one of them was seen to wait for input, and nothing went in since. */
   readonly waits?: { readonly promptId: string; readonly for: "line" | "key" };
 };

@@ -63,6 +63,8 @@ export const StatusReply = z.object({
       programs: z.array(z.string()).min(1),
       /** It waits for a line, and nothing was typed since it began to wait. */
       at_empty_prompt: z.boolean(),
+      /** A line that is typed now is not shown. */
+      hides_lines: z.boolean().optional(),
       /** Present: one of them was seen to wait for input, and nothing went in since. */
       waits: z.object({ prompt_id: z.string(), for: z.enum(["line", "key"]) }).optional(),
     })

@@ -66,14 +66,15 @@ test.each([
 
 test("[CHN-1, CHN-108, PMT-110] free text: the card says to write; what is written is typed and told once", async () => {
   const it = await talkingTo(stage, "read -p 'Name of the branch: ' x; echo GOT $x.; sleep 600");
-  const card = await it.topic.message("Name of the branch:");
+  // What the program prints may be told before its card.
+  const card = await it.topic.message("Name of the branch:", "Answer: with a message");
   it.topic.says("deploy staging");
 
   await prints(stage.agent, it, "GOT deploy staging.");
   await it.topic.message("CLI advanced");
   const decided = await it.topic.message("Answered by Ann");
 
-  expect([card.buttons, card.text.includes("Answer: with a message")]).toEqual([[], true]);
+  expect(card.buttons).toEqual([]);
   expect(decided.ref).toBe(card.ref);
   expect(it.topic.texts().filter((text) => text.includes('Sent: "deploy staging" + Enter'))).toHaveLength(1);
   expect(await inputs(it.sessionId)).toEqual([["deploy staging\r", "telegram:11"]]);

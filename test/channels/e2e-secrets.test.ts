@@ -61,7 +61,8 @@ test("[CHN-2, PMT-133, PMT-111] by the link: the button opens a page, the secret
 test("[CHN-113, PMT-111] Password safety: as a message it is typed once, removed from the chat, and in no sink", async () => {
   const secret = canary();
   const it = await talkingTo(stage, GETPASS);
-  await it.topic.message("Passphrase of the key:");
+  // The card: what the program prints may be told before.
+  await it.topic.message("Passphrase of the key:", "Asked by");
   const message = it.topic.says(secret);
 
   await it.topic.message("Passphrase of the key:", "Answered by Ann");

@@ -9,7 +9,7 @@ import { PromptReplies } from "../../src/hub/prompt-replies.ts";
 import { eventually } from "../support/eventually.ts";
 import { storedFiles } from "../support/stored-files.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-import { asking, pendingIn, prints } from "../prompts/asking-hub.ts";
+import { asking, pendingIn, prints, started } from "../prompts/asking-hub.ts";
 import { ann, bob, bound, type ChatHub, chatHubOfFile, startChatHub, startPairedHub } from "./chat-hub.ts";
 
 const { paired } = chatHubOfFile();
@@ -54,6 +54,29 @@ test("[CHN-113, CNV-28] Password safety: a password from a chat is typed once, i
   expect(tooLate.notice).toContain("Ann answered first.");
   const inputs = await hub.person.event.list({ sessionId: it.sessionId, types: ["input"] });
   expect(inputs.map((event) => event.source.id)).toEqual(["telegram:1", "telegram:2"]);
+});
+
+test("[CNV-28] a password that is sent before the program is seen to wait for it goes nowhere, and is typed when it is sent again", async () => {
+  const hub = await paired(ann);
+  const secret = canary();
+  const go = join(await temporaryDirectory(), "go");
+  const ask = `stty -echo; printf "Pass%s: " phrase; until [ -e ${go} ]; do sleep 0.05; done; read x`;
+  const it = await started(hub.agent, `bash -c '${ask}; echo LEN \${#x}; stty echo; sleep 600'`);
+  await bound(hub, "t", it.sessionId);
+  await prints(hub.agent, it, "Passphrase: ");
+
+  const early = await hub.chat.says(ann, "t", secret);
+  const found = Object.entries(await sinks(hub)).filter(([, text]) => text.includes(secret));
+  await writeFile(go, "");
+  await pendingIn(hub.person, it.sessionId);
+  const again = await hub.chat.says(ann, "t", secret);
+
+  expect(early.notice).toBe(
+    "A secret is being asked for. Your message was not sent: wait until the question is shown.",
+  );
+  expect(found.map(([name]) => name)).toEqual([]);
+  expect(again).toEqual({});
+  await prints(hub.agent, it, `LEN ${secret.length}`);
 });
 
 test("[CNV-28] a password that is sent where the question is shown but no session is bound goes nowhere, and not even the chat keeps it", async () => {

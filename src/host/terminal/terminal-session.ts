@@ -244,7 +244,8 @@ class TerminalSession implements HostedSession {
     const { present } = prompts;
     if (present === undefined) watch.lookOnRequest(clock.silentMs);
     const waits = present && { prompt_id: present.promptId, for: present.waitsFor };
-    return { foreground: { programs, at_empty_prompt: present?.isEmptyLine === true, ...(waits && { waits }) } };
+    const [at_empty_prompt, hides_lines] = [present?.isEmptyLine === true, this.#terminal.modes().secretLine];
+    return { foreground: { programs, at_empty_prompt, hides_lines, ...(waits && { waits }) } };
   }
 
   async #changes(): Promise<Reply> {

@@ -19,7 +19,7 @@ import type { PromptDesk } from "../prompt-desk.ts";
 import type { PromptReplies } from "../prompt-replies.ts";
 import type { SessionDesk } from "../session-desk.ts";
 import type { Typist } from "../typist.ts";
-import { Timeliness } from "./timeliness.ts";
+import { Timeliness, UNOFFERED } from "./timeliness.ts";
 import { OURS, wordsOf } from "./words.ts";
 
 export type TalkParts = {
@@ -93,6 +93,9 @@ export class Talk {
       const isChat = this.#parts.threads.expectsChat(thread);
       const refused = this.#timeliness.refusal(asked, { sessionId, writtenAt, by, nameOf, isChat });
       if (refused !== undefined) return refused;
+      // A program hides what is typed before it prints its question, and is seen to wait only after that.
+      const mayAsk = bound !== undefined && asked === undefined;
+      if (mayAsk && (await this.#hidesLines(sessionId))) return { notice: UNOFFERED, isSecret: true };
       try {
         const takesText = this.#takesText(sessionId);
         return { ...(await this.#say({ ...thread, text, isSecret, takesText }, asked, by)), isSecret };
@@ -141,6 +144,17 @@ export class Talk {
     return { notice: undefined };
   }
 
+  async #hidesLines(sessionId: string): Promise<boolean> {
+    const { sessions, logger } = this.#parts;
+    try {
+      const driver = await sessions.running(sessionId);
+      return (await driver?.status(sessionId))?.foreground?.hidesLines === true;
+    } catch (error) {
+      logger.warn("whether a program hides what is typed can't be known", { session: sessionId, error });
+      return false;
+    }
+  }
+
   #takesText(sessionId: string): boolean {
     return takesAnyText(this.#parts.blocks.question(sessionId)?.kind);
   }
@@ -156,6 +170,7 @@ export class Talk {
     const asked = this.#pending(sessionId);
     const isFree = asked === undefined || (threads.nextIsChat(sessionId) && this.#takesText(sessionId));
     if (!isFree || isSecretPrompt(asked) || blocks.question(sessionId)?.kind === "password") return;
+    if (await this.#hidesLines(sessionId)) return;
     const message = await threads.takeNext(sessionId);
     if (message === undefined) return;
     try {

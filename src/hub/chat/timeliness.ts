@@ -153,4 +153,4 @@ const EARLIER =
 const UNSEEN =
   "Your message was written before this question was asked, so it was not sent. Send it again if it answers it.";
 const OUTDATED = "Your message was written before that, so it was not sent. Send it again if it is for the program.";
-const UNOFFERED = "A secret is being asked for. Your message was not sent: wait until the question is shown.";
+export const UNOFFERED = "A secret is being asked for. Your message was not sent: wait until the question is shown.";

@@ -29,7 +29,13 @@ export function given<Fields extends object>(fields: Fields): { [K in keyof Fiel
 export function foregroundOf({
   programs,
   at_empty_prompt: atEmptyPrompt,
+  hides_lines: hidesLines = false,
   waits,
 }: NonNullable<z.output<typeof StatusReply>["foreground"]>): Foreground {
-  return { programs, atEmptyPrompt, ...(waits && { waits: { promptId: waits.prompt_id, for: waits.for } }) };
+  return {
+    programs,
+    atEmptyPrompt,
+    hidesLines,
+    ...(waits && { waits: { promptId: waits.prompt_id, for: waits.for } }),
+  };
 }
