@@ -7,7 +7,7 @@ import type { StoredEvent } from "../domain/event.ts";
 import { Turns } from "../lib/turns.ts";
 import type { BlockDesk } from "./block-desk.ts";
 import type { Journal } from "./journal.ts";
-import type { DriverInput } from "./ports.ts";
+import type { DriverInput, InputTaken } from "./ports.ts";
 import type { SessionDesk } from "./session-desk.ts";
 import { woken } from "./woken.ts";
 
@@ -37,30 +37,36 @@ export class Typist {
     });
   }
 
-  /** The position at which it went in. */
-  async #input(sessionId: string, text: string, by: Actor): Promise<number> {
+  async #input(sessionId: string, text: string, by: Actor): Promise<InputTaken> {
     const { blocks, sessions } = this.#parts;
     const input: DriverInput = { bytes: Buffer.from(text), by, class: "drive", notAtShell: true };
-    const { position } = await sessions.input(sessionId, input);
-    blocks.noteInput(sessionId, by.id, position);
-    return position;
+    const taken = await sessions.input(sessionId, input);
+    blocks.noteInput(sessionId, by.id, taken.position);
+    return taken;
   }
 
-  /** Until the program has read it: a program that reads keys takes text and Enter in one read for a paste. */
+  /**
+   * Until the program prints something behind it, as an echo does, or waits again: a program that reads keys takes text
+   * and Enter in one read for a paste.
+   */
   async #inputAndHeard(sessionId: string, text: string, by: Actor): Promise<void> {
     const waiting = new Set<() => void>();
-    let typedAt = Number.MAX_SAFE_INTEGER;
-    let heardAt = 0;
+    let heard = { printedTo: 0, waitsAt: 0 };
     using _observing = this.#parts.journal.log.observe((events) => {
-      for (const it of events) if (it.sessionId === sessionId && isSignOfReading(it)) heardAt = it.position ?? heardAt;
-      if (heardAt > typedAt) for (const wake of waiting) wake();
+      for (const event of events) if (event.sessionId === sessionId) heard = heardWith(heard, event);
+      for (const wake of waiting) wake();
     });
-    typedAt = await this.#input(sessionId, text, by);
-    if (heardAt <= typedAt) await woken(waiting, AbortSignal.timeout(HEARD_MS));
+    const { position, cursor } = await this.#input(sessionId, text, by);
+    const signal = AbortSignal.timeout(HEARD_MS);
+    while (heard.printedTo <= cursor && heard.waitsAt <= position && !signal.aborted) await woken(waiting, signal);
   }
 }
 
-/** An echo, or that it waits again. */
-function isSignOfReading({ type }: StoredEvent): boolean {
-  return type === "stdout" || type === "prompt";
+/** How far a program has printed, and the position at which it was last seen to wait. */
+type Heard = { readonly printedTo: number; readonly waitsAt: number };
+
+function heardWith(heard: Heard, { type, payload, position = 0 }: StoredEvent): Heard {
+  const { cursor = 0, length = 0 } = payload as { cursor?: number; length?: number };
+  if (type === "stdout") return { ...heard, printedTo: cursor + length };
+  return type === "prompt" ? { ...heard, waitsAt: position } : heard;
 }

@@ -1,12 +1,16 @@
 /** What an agent types for a program never reaches the shell behind it unasked. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
+import { blockedCallOfMain } from "../../src/host/terminal/probe/blocked.ts";
+import { readProcFile } from "../../src/host/terminal/probe/proc-file.ts";
+import { allProcesses } from "../../src/host/terminal/probe/processes.ts";
 import { WAIT_BUDGET_MS } from "../../src/protocol/pty-shapes.ts";
 import { asking, prints } from "../prompts/asking-hub.ts";
 import { codeOf } from "../support/control-hub.ts";
+import { DEADLINE_MS } from "../support/deadline.ts";
 import { eventually } from "../support/eventually.ts";
 import { JudgedHub } from "./judged-hub.ts";
 
@@ -28,15 +32,17 @@ function standStill(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Whether a program with this command line is in a read of its standard input. */
+/** Until a program with this command line is in a read of its standard input. */
+function standStillUntilRead(commandLine: string): void {
+  for (const end = performance.now() + DEADLINE_MS; !readsInput(commandLine); standStill(10))
+    if (performance.now() > end) throw new Error("it never reads");
+}
+
 function readsInput(commandLine: string): boolean {
-  return readdirSync("/proc").some((pid) => {
-    try {
-      const isIt = readFileSync(`/proc/${pid}/cmdline`, "utf8") === commandLine;
-      return isIt && readFileSync(`/proc/${pid}/syscall`, "utf8").startsWith("0 0x0 ");
-    } catch {
-      return false;
-    }
+  return allProcesses().some((pid) => {
+    if (readProcFile(`/proc/${pid}/cmdline`) !== commandLine) return false;
+    const { call, fds } = blockedCallOfMain(pid) ?? {};
+    return call === "read" && fds?.[0] === 0;
   });
 }
 
@@ -84,7 +90,7 @@ test("[POL-8] time in which the hub stood still is none of a program's time to c
   for (let looks = 0; looks < 2; looks += 1) await hub.agent.pty.status({ conversation_id });
   writeFileSync(gate, "");
   // On a busy machine it may take the program longer to come to its question than it is given.
-  while (!readsInput(`cat\0${gate}\0-\0`)) standStill(10);
+  standStillUntilRead(`cat\0${gate}\0-\0`);
 
   expect(await typed).toBe("ok");
   await hub.agent.pty.ctrl_d({ conversation_id });

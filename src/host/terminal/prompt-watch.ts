@@ -23,7 +23,7 @@ export type PromptWatchOptions = {
 const STANDS_LOOKS = 5;
 /** A reader, or what relays the terminal to it, that was met between two waits is back in the next within a moment. */
 const BETWEEN_MS = [1, 5, 20, 50];
-const AGAIN_MS = [30, 150, 600];
+const AGAIN_MS = [30, 150, 600, 2_000, 6_000];
 /** What was typed reaches its reader through the kernel's own queue of work: on a busy machine later than our silence. */
 const UNWOKEN_MS = 200;
 const LONG_SILENCE_MS = 1_000;

@@ -41,6 +41,20 @@ test("[PTY-9] the first rung after a long silence is not as late as the rung tha
   await eventually(() => expect(fired).toEqual([5, 5]));
 });
 
+test("[PTY-36] a terminal that nobody reads has not been silent", () => {
+  const time = new MovableTime();
+  const clock = new QuietClock([60_000], () => undefined, time);
+  onTestFinished(() => clock.close());
+
+  clock.stir();
+  time.move(5_000);
+  const read = clock.silentMs;
+  clock.hold();
+
+  expect(read).toBeGreaterThanOrEqual(5_000);
+  expect(clock.silentMs).toBe(0);
+});
+
 test("[PTY-9] silence is measured by the time that is given, from the last thing that happened", async () => {
   const time = new MovableTime();
   const [fired, before]: [number[], number[]] = [[], []];

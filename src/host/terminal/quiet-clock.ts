@@ -19,8 +19,9 @@ export class QuietClock {
     this.#next = rungsMs.length;
   }
 
+  /** None while nobody reads the terminal. */
   get silentMs(): number {
-    return this.#time.now() - this.#stirredAt;
+    return this.#held ? 0 : this.#time.now() - this.#stirredAt;
   }
 
   /** Something happened: silence begins anew. */
