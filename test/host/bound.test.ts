@@ -74,11 +74,12 @@ test("[APR-30] the status names who would get what is typed, and whether it wait
     expect((await driver.status(sessionId)).foreground).toEqual({
       programs: ["cat"],
       atEmptyPrompt: true,
+      hidesLines: false,
       waits: { promptId: expect.any(String) as string, for: "line" },
     }),
   );
   await driver.input(sessionId, { bytes: Buffer.from("half"), by: BOT, class: "drive" });
 
   expect(before.foreground).toBeUndefined();
-  expect((await driver.status(sessionId)).foreground).toEqual({ programs: ["cat"], atEmptyPrompt: false });
+  expect((await driver.status(sessionId)).foreground).toEqual({ programs: ["cat"], atEmptyPrompt: false, hidesLines: false });
 });
