@@ -81,5 +81,9 @@ test("[APR-30] the status names who would get what is typed, and whether it wait
   await driver.input(sessionId, { bytes: Buffer.from("half"), by: BOT, class: "drive" });
 
   expect(before.foreground).toBeUndefined();
-  expect((await driver.status(sessionId)).foreground).toEqual({ programs: ["cat"], atEmptyPrompt: false, hidesLines: false });
+  expect((await driver.status(sessionId)).foreground).toEqual({
+    programs: ["cat"],
+    atEmptyPrompt: false,
+    hidesLines: false,
+  });
 });

@@ -52,9 +52,11 @@ test("[HSE-27] one soak at a time has the checkout, and one that was killed has 
 
 /** A process that has ended, and whose parent never asks for it: so it stays where nothing in a container does. */
 async function unreaped(): Promise<number> {
-  const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 1000 >&2"], { stdio: ["ignore", "pipe", "ignore"] });
+  const script = "sleep 1000 >/dev/null & echo $!; exec sleep 1000 >&2";
+  const parent = spawn("sh", ["-c", script], { stdio: ["ignore", "pipe", "ignore"] });
   onTestFinished(() => void parent.kill("SIGKILL"));
   const pid = Number(await text(parent.stdout));
+  process.kill(pid, "SIGKILL");
   await eventually(() => expect(stateOf(pid)?.isDead).toBe(true));
   return pid;
 }
