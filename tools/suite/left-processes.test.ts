@@ -33,8 +33,6 @@ test("[HSE-30] a person's processes in the directory of a run are told and live 
   const run: Run = { path: place.path, session: runner.pid, beganAt };
   const own = await sleep({ env: { PATH, TMPDIR: join(place.path, "deep") }, detached: true });
   const begun = await sleep({ cwd: place.path, env: { PATH }, detached: true });
-  // The shell of a terminal that a person opens during the run.
-  const visitor = await orphan(place.path);
 
   const named = processesOf(run);
   const ofDead = processesOf({ ...run, session: undefined });
@@ -44,9 +42,9 @@ test("[HSE-30] a person's processes in the directory of a run are told and live 
 
   const listed = (...children: { readonly pid: number }[]) =>
     children.map(({ pid }) => ({ pid, command: "sleep 1000" })).toSorted((a, b) => a.pid - b.pid);
-  expect(named).toEqual({ own: listed(own, inside, begun), others: listed(reader, visitor) });
-  expect(ofDead).toEqual({ own: listed(own), others: listed(reader, inside, begun, visitor) });
-  expect([reader.signalCode, runner.signalCode, stateOf(visitor.pid)?.isDead]).toEqual([null, null, false]);
+  expect(named).toEqual({ own: listed(own, inside, begun), others: listed(reader) });
+  expect(ofDead).toEqual({ own: listed(own), others: listed(reader, inside, begun) });
+  expect([reader.signalCode, runner.signalCode]).toEqual([null, null]);
   expect(leftoverLines({ files: [], processes: [], others: listed(reader), mounts: [], accounts: [] })).toEqual([
     "",
     "left running, because no test started them (1):",
@@ -97,19 +95,6 @@ async function runnerWithChild(
   const runner = spawn("sh", ["-c", script], { cwd, env: { PATH }, detached: true });
   onTestFinished(() => void runner.kill("SIGKILL"));
   return { runner, inside: { pid: Number(await text(runner.stdout)) } };
-}
-
-/** A process that leads a session of its own, and whose parent has ended. */
-async function orphan(cwd: string): Promise<{ readonly pid: number }> {
-  const script = `
-    const { pid } = require("node:child_process").spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
-    console.log(pid);
-    process.exit();`;
-  const parent = spawn(process.execPath, ["-e", script], { cwd, env: { PATH }, stdio: ["ignore", "pipe", "inherit"] });
-  const [told] = await Promise.all([text(parent.stdout), once(parent, "exit")]);
-  const pid = Number(told);
-  onTestFinished(() => void process.kill(pid, "SIGKILL"));
-  return { pid };
 }
 
 /** A run that begins after that process. */

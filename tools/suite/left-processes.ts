@@ -1,6 +1,6 @@
 /**
  * Finds the processes that a run of the suite started, in /proc, so on Linux only. An editor or a shell that a person
- * opened in the directory of a run is not the run's, and is never ended. Rule HSE-30 in docs/spec/house.md.
+ * had open before the run is not the run's, and is never ended. Rule HSE-30 in docs/spec/house.md.
  */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
@@ -17,7 +17,6 @@ export type Run = {
 
 export type ProcessState = {
   readonly isDead: boolean;
-  readonly parent: number;
   readonly session: number;
   /** In ticks since the machine began. */
   readonly beganAt: number;
@@ -59,8 +58,7 @@ export function stateOf(pid: number): ProcessState | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   if (fields.length < 20) return undefined;
   // The first of them is the third field of proc(5).
-  const [parent, session, beganAt] = [fields[1], fields[3], fields[19]].map(Number) as [number, number, number];
-  return { isDead: /[ZX]/.test(fields[0] ?? ""), parent, session, beganAt };
+  return { isDead: /[ZX]/.test(fields[0] ?? ""), session: Number(fields[3]), beganAt: Number(fields[19]) };
 }
 
 /** A process whose state can't be read may still live: the kernel may hide it, or be short of files. */
@@ -84,7 +82,7 @@ function ownerOf(pid: number, run: Run): Owner | undefined {
   if (environ.some((it) => isPlaceIn(it, run.path))) return "run";
   const names = [read(pid, "cmdline"), directoryOf(pid), ...environ].some((it) => it.includes(run.path));
   if (!names) return undefined;
-  return state.beganAt >= run.beganAt && isBegunBy(run, state) ? "run" : "somebody else";
+  return state.beganAt >= run.beganAt && isSessionOf(run, state.session) ? "run" : "somebody else";
 }
 
 /** What a run gives to everything that it starts. A shell writes other variables: it says where it is in `PWD`. */
@@ -92,19 +90,10 @@ function isPlaceIn(variable: string, path: string): boolean {
   return ["TMPDIR", "HOME"].some((name) => `${variable}/`.startsWith(`${name}=${path}/`));
 }
 
-/** The runner is this process, unless it is dead. */
-function isBegunBy(run: Run, { parent, session }: ProcessState): boolean {
+/** A person who was there before the run has a session whose leader is older than the run. */
+function isSessionOf(run: Run, session: number): boolean {
   if (session !== LEADER_OUTSIDE && isGone(session)) return true;
-  if (run.session === undefined) return false;
-  if (isBelowRunner(run, parent)) return true;
-  // In the runner's own terminal. A program that a person starts there has a parent in that session; an orphan has not.
-  return session !== LEADER_OUTSIDE && session === run.session && stateOf(parent)?.session !== session;
-}
-
-function isBelowRunner(run: Run, pid: number): boolean {
-  if (pid === process.pid) return true;
-  const state = stateOf(pid);
-  return state !== undefined && state.beganAt >= run.beganAt && isBelowRunner(run, state.parent);
+  return run.session !== undefined && (session === run.session || (stateOf(session)?.beganAt ?? 0) >= run.beganAt);
 }
 
 function processIds(): number[] {
