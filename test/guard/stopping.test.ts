@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readlinkSync, statSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 import { terminate } from "../../src/host/terminal/ending.ts";
 import { readStat } from "../../src/host/terminal/probe/processes.ts";
-import { BESIDE, ESCAPES } from "../support/escapes.ts";
+import { BESIDE, ESCAPES, forkLoop } from "../support/escapes.ts";
 import { eventually } from "../support/eventually.ts";
 import { closeServices, LiveTerminal } from "../support/live-terminal.ts";
 import { canHaveAccounts, TemporaryAccount } from "../support/account.ts";
@@ -77,7 +77,8 @@ test.each(BESIDE)(
 
 test("[GRD-18] a fork loop dies by a stop", async () => {
   const live = await LiveTerminal.open("/bin/bash", GUARD);
-  await live.command("sh -c 'f() { (f &); sleep 0.05; }; for i in 1 2 3 4 5 6; do (setsid sh -c :; f) & done' &");
+  await live.command("touch on");
+  await live.command(forkLoop(6));
   await live.running("sh", 6);
 
   const receipt = await live.stop();

@@ -13,6 +13,16 @@ export const ESCAPES = [
   },
 ];
 
+/**
+ * Chains in which each process starts the next and ends, while a file `on` is there. dash refuses more than 1000 nested
+ * functions, which a chain reaches in about a second: it starts over before that.
+ */
+export function forkLoop(chains: number): string {
+  const chain =
+    'n=0; f() { [ -e on ] || exit; n=$((n+1)); [ $n -lt 500 ] || exec sh -c "$CHAIN"; (f &); sleep 0.05; }; f';
+  return `CHAIN='${chain}' sh -c 'for i in $(seq ${chains}); do (setsid sh -c :; exec sh -c "$CHAIN") & done' &`;
+}
+
 const NUMBERS = process.arch === "arm64" ? { clone: 220, prctl: 167 } : { clone: 56, prctl: 157 };
 
 /** What bash's own process does, as by a builtin that was loaded into it: it becomes perl, does that, and becomes bash again. */

@@ -7,7 +7,7 @@ import { afterAll, expect, onTestFinished, test } from "vitest";
 import { DEADLINE_MS } from "../../../test/support/deadline.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { seeded, SEED } from "../../../test/crash/seeded.ts";
-import { BESIDE, ESCAPES } from "../../../test/support/escapes.ts";
+import { BESIDE, ESCAPES, forkLoop } from "../../../test/support/escapes.ts";
 import { ANN } from "../../../test/support/terminal.ts";
 import { canHaveAccounts } from "../../../test/support/account.ts";
 import { closeServices, isAlive, LiveTerminal } from "../../../test/support/live-terminal.ts";
@@ -100,14 +100,11 @@ test.runIf(process.getuid!() === 0)(
 /** Few by default: the machine is shared. */
 const CHAINS = soakCount(40);
 
-/** Forks without end, each process starting the next and ending. Stops by itself when its file is gone. */
-const FORK_LOOP = `sh -c 'f() { [ -e on ] && { (f &); sleep 0.05; }; }; for i in $(seq ${CHAINS}); do (setsid sh -c ":"; f) & done' &`;
-
 test("[STP-8] a fork loop is caught up with, and the list of the killed is bounded", async () => {
   const live = await LiveTerminal.open();
   onTestFinished(() => rmSync(live.path("on"), { force: true }));
   await live.command("touch on");
-  await live.command(FORK_LOOP);
+  await live.command(forkLoop(CHAINS));
   await live.running("sh", CHAINS);
 
   const receipt = await live.stop();
