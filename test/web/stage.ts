@@ -106,7 +106,9 @@ export class WebStage {
     const page = await context.newPage();
     lookOften(page);
     page.on("pageerror", (error) => this.complaints.push(String(error)));
-    page.on("console", (said) => said.type() === "error" && this.complaints.push(said.text()));
+    page.on("console", (said) => {
+      if (said.type() === "error") this.complaints.push(`${said.text()} ${said.location().url}`.trimEnd());
+    });
     await logIn(context, at, viewer);
     await page.goto(`${at.url}/${hash}`);
     await page.locator("[data-link=live]").waitFor();
