@@ -1,6 +1,7 @@
 /**
  * Where somebody writes while cards come: what is shown goes above the line that is being written. A secret is not echoed and is in no
- * history. From a pipe it is lines and nothing else.
+ * history, nor is what may still be one: whoever types it learns only by and by that nobody wants it any more. From a pipe it is lines
+ * and nothing else. Rule CHN-36 in docs/spec/channels.md.
  */
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
@@ -30,6 +31,9 @@ class Echo extends Writable {
 const PROMPT = "> ";
 const CLEAR_LINE = "\r\u001b[K";
 const DELETE_LINE = [null, { ctrl: true, name: "u" }] as const;
+/** Fingers that were typing a secret have stopped, or have typed something. */
+const STILL_TYPING_MS = 2_000;
+const FORGOTTEN = "Not sent: it may be of the secret that is asked for no more. Type it again if it is not.";
 
 export class ChatLine implements Disposable {
   readonly #terminal: Terminal;
@@ -38,6 +42,11 @@ export class ChatLine implements Disposable {
   readonly #isTyped: boolean;
   /** What was being written when a secret was asked for. */
   #draft = "";
+  /** The secret is asked for no more, and what is typed may still be of it. */
+  #isForgetting = false;
+  #stillTyping: NodeJS.Timeout | undefined;
+  /** Asked when that is over. */
+  #next: string | undefined;
 
   constructor(terminal: Terminal, listener: LineListener) {
     const { input } = terminal;
@@ -46,6 +55,7 @@ export class ChatLine implements Disposable {
     this.#lines = input === undefined ? undefined : this.#open(input);
     this.#lines?.on("line", (line) => {
       if (!this.#echo.isMuted) listener.onLine(line);
+      else if (this.#isForgetting) this.#forgotten(line);
       else {
         this.#unmute();
         listener.onSecret(line);
@@ -72,6 +82,7 @@ export class ChatLine implements Disposable {
 
   /** The next line is one. */
   askSecret(question: string): void {
+    if (this.#isForgetting) this.#next = question;
     if (this.#echo.isMuted || this.#lines === undefined) return;
     this.#draft = this.#lines.line;
     this.#lines.write(...DELETE_LINE);
@@ -79,15 +90,19 @@ export class ChatLine implements Disposable {
     process.stderr.write(`${CLEAR_LINE}${question}`);
   }
 
-  /** Nobody wants it any more. */
+  /** Nobody wants it any more: what is typed stays unseen up to Enter, unless nothing is. */
   endSecret(): void {
-    if (!this.#echo.isMuted) return;
-    this.#lines?.write(...DELETE_LINE);
-    this.#unmute();
-    this.#prompt();
+    this.#next = undefined;
+    if (!this.#echo.isMuted || this.#isForgetting) return;
+    this.#isForgetting = true;
+    this.#stillTyping = setTimeout(() => {
+      if (this.#lines?.line === "") this.#forgotten("");
+      else this.note("What you typed is unseen. Press Enter: it is forgotten then.");
+    }, STILL_TYPING_MS);
   }
 
   [Symbol.dispose](): void {
+    clearTimeout(this.#stillTyping);
     if (this.#isTyped) process.stderr.write(CLEAR_LINE);
     this.#lines?.removeAllListeners();
     this.#lines?.close();
@@ -96,6 +111,17 @@ export class ChatLine implements Disposable {
   #open(input: Source): Interface {
     if (!this.#isTyped) return createInterface({ input, terminal: false });
     return createInterface({ input, output: this.#echo, terminal: true, prompt: PROMPT, historySize: 0 });
+  }
+
+  #forgotten(line: string): void {
+    clearTimeout(this.#stillTyping);
+    this.#isForgetting = false;
+    this.#unmute();
+    if (line !== "") this.note(FORGOTTEN);
+    this.#prompt();
+    const next = this.#next;
+    this.#next = undefined;
+    if (next !== undefined) this.askSecret(next);
   }
 
   #unmute(): void {
