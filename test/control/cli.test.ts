@@ -187,8 +187,11 @@ test("[CTL-38, CTL-30] an interrupt that comes to no safe point in time offers s
     "",
   ]);
   expect(withdrawn).toMatchObject({ code: 0, stdout: "drives: agent agent, by itself: nobody attends\n" });
-  const told = await impatient.person.event.list({ sessionId, types: ["intent"] });
-  expect(told.map((it) => it.payload["offer"])).toEqual([undefined, "STOP_NOW", undefined]);
+  // The gate answers before the log has it.
+  await eventually(async () => {
+    const told = await impatient.person.event.list({ sessionId, types: ["intent"] });
+    expect(told.map((it) => it.payload["offer"])).toEqual([undefined, "STOP_NOW", undefined]);
+  });
 });
 
 test("[CTL-38] a grant to an agent without a token stands, with a note; so does a decline where nobody asks", async () => {
