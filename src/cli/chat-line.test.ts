@@ -33,7 +33,7 @@ function keyboard() {
   return { line, type, said, secrets, seen: () => seen };
 }
 
-test("[CHN-36] a secret is unseen, and the draft of before comes back behind it", async () => {
+test("[CHN-36] a secret is hidden, and the draft that it interrupted comes back", async () => {
   const { line, type, said, secrets, seen } = keyboard();
 
   await type("dra");
@@ -46,9 +46,9 @@ test("[CHN-36] a secret is unseen, and the draft of before comes back behind it"
 });
 
 test.each([
-  { when: "before it was answered elsewhere", before: "half-", after: "of-it\r" },
-  { when: "just after", before: "", after: "half-of-it\r" },
-])("[CHN-36] what is typed of a secret $when is unseen and forgotten up to Enter", async ({ before, after }) => {
+  { when: "before and after it is answered elsewhere", before: "half-", after: "of-it\r" },
+  { when: "just after it is answered elsewhere", before: "", after: "half-of-it\r" },
+])("[CHN-36] what is typed of a secret $when stays hidden and is forgotten at Enter", async ({ before, after }) => {
   const { line, type, said, secrets, seen } = keyboard();
 
   line.askSecret("Secret: ");
@@ -60,10 +60,10 @@ test.each([
 
   expect([secrets, said]).toEqual([[], ["hello"]]);
   expect(seen()).not.toMatch(/half|of-it/);
-  expect(seen()).toContain("Not sent: it may be of the secret");
+  expect(seen()).toContain("Not sent: it may be part of the secret");
 });
 
-test("[CHN-36] whoever types nothing for a while writes as before; whoever has typed is told what Enter does", async () => {
+test("[CHN-36] after two seconds without a key messages are sent again; whoever typed something is told to press Enter", async () => {
   const { line, type, said, seen } = keyboard();
 
   line.askSecret("Secret: ");
@@ -76,11 +76,11 @@ test("[CHN-36] whoever types nothing for a while writes as before; whoever has t
   vi.advanceTimersByTime(2_000);
 
   expect(said).toEqual(["hello"]);
-  expect(seen()).toContain("What you typed is unseen. Press Enter");
+  expect(seen()).toContain("What you typed is hidden and will not be sent.");
   expect(seen()).not.toContain("half");
 });
 
-test("[CHN-36] another secret is asked for once the first is forgotten, unless it is wanted no more either", async () => {
+test("[CHN-36] the next secret is asked for after that, unless nobody wants it any more either", async () => {
   const { line, type, secrets, seen } = keyboard();
 
   line.askSecret("First: ");

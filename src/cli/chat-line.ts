@@ -1,7 +1,7 @@
 /**
  * Where somebody writes while cards come: what is shown goes above the line that is being written. A secret is not echoed and is in no
- * history, nor is what may still be one: whoever types it learns only by and by that nobody wants it any more. From a pipe it is lines
- * and nothing else. Rule CHN-36 in docs/spec/channels.md.
+ * history. When nobody wants it any more the line stays hidden for a while: people notice it late, and go on typing. From a pipe it is
+ * lines and nothing else. Rule CHN-36 in docs/spec/channels.md.
  */
 import { createInterface, type Interface } from "node:readline";
 import { Writable } from "node:stream";
@@ -31,9 +31,10 @@ class Echo extends Writable {
 const PROMPT = "> ";
 const CLEAR_LINE = "\r\u001b[K";
 const DELETE_LINE = [null, { ctrl: true, name: "u" }] as const;
-/** Fingers that were typing a secret have stopped, or have typed something. */
+/** Whoever was about to type the secret has begun by then, or won't. */
 const STILL_TYPING_MS = 2_000;
-const FORGOTTEN = "Not sent: it may be of the secret that is asked for no more. Type it again if it is not.";
+const HIDDEN = "What you typed is hidden and will not be sent. Press Enter to go on.";
+const NOT_SENT = "Not sent: it may be part of the secret, which is no longer asked for. If it isn't, type it again.";
 
 export class ChatLine implements Disposable {
   readonly #terminal: Terminal;
@@ -42,11 +43,11 @@ export class ChatLine implements Disposable {
   readonly #isTyped: boolean;
   /** What was being written when a secret was asked for. */
   #draft = "";
-  /** The secret is asked for no more, and what is typed may still be of it. */
+  /** The secret is no longer asked for, and what is typed may still be part of it. */
   #isForgetting = false;
   #stillTyping: NodeJS.Timeout | undefined;
-  /** Asked when that is over. */
-  #next: string | undefined;
+  /** The question for the next secret, to be asked after that. */
+  #nextQuestion: string | undefined;
 
   constructor(terminal: Terminal, listener: LineListener) {
     const { input } = terminal;
@@ -55,7 +56,7 @@ export class ChatLine implements Disposable {
     this.#lines = input === undefined ? undefined : this.#open(input);
     this.#lines?.on("line", (line) => {
       if (!this.#echo.isMuted) listener.onLine(line);
-      else if (this.#isForgetting) this.#forgotten(line);
+      else if (this.#isForgetting) this.#forget(line);
       else {
         this.#unmute();
         listener.onSecret(line);
@@ -82,7 +83,7 @@ export class ChatLine implements Disposable {
 
   /** The next line is one. */
   askSecret(question: string): void {
-    if (this.#isForgetting) this.#next = question;
+    if (this.#isForgetting) this.#nextQuestion = question;
     if (this.#echo.isMuted || this.#lines === undefined) return;
     this.#draft = this.#lines.line;
     this.#lines.write(...DELETE_LINE);
@@ -90,14 +91,14 @@ export class ChatLine implements Disposable {
     process.stderr.write(`${CLEAR_LINE}${question}`);
   }
 
-  /** Nobody wants it any more: what is typed stays unseen up to Enter, unless nothing is. */
+  /** Nobody wants it any more. What is typed stays hidden until Enter, unless nothing is typed for a while. */
   endSecret(): void {
-    this.#next = undefined;
+    this.#nextQuestion = undefined;
     if (!this.#echo.isMuted || this.#isForgetting) return;
     this.#isForgetting = true;
     this.#stillTyping = setTimeout(() => {
-      if (this.#lines?.line === "") this.#forgotten("");
-      else this.note("What you typed is unseen. Press Enter: it is forgotten then.");
+      if (this.#lines?.line === "") this.#forget("");
+      else this.note(HIDDEN);
     }, STILL_TYPING_MS);
   }
 
@@ -113,15 +114,15 @@ export class ChatLine implements Disposable {
     return createInterface({ input, output: this.#echo, terminal: true, prompt: PROMPT, historySize: 0 });
   }
 
-  #forgotten(line: string): void {
+  #forget(line: string): void {
     clearTimeout(this.#stillTyping);
     this.#isForgetting = false;
     this.#unmute();
-    if (line !== "") this.note(FORGOTTEN);
-    this.#prompt();
-    const next = this.#next;
-    this.#next = undefined;
-    if (next !== undefined) this.askSecret(next);
+    if (line === "") this.#prompt();
+    else this.note(NOT_SENT);
+    const question = this.#nextQuestion;
+    this.#nextQuestion = undefined;
+    if (question !== undefined) this.askSecret(question);
   }
 
   #unmute(): void {

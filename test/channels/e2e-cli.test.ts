@@ -83,7 +83,7 @@ test("[CHN-36] a secret is asked for unseen and goes into the question; answered
   await stage.person.prompt.reply({ prompt_id: asked!.prompt_id, nonce: asked!.nonce, value: "by another" });
   await eventually(() => expect(person.screen().match(/= Key: Answered by/g)).toHaveLength(2));
   person.type("the-key\r");
-  await shows(person, "Not sent: it may be of the secret that is asked for no more.");
+  await shows(person, "Not sent: it may be part of the secret");
   person.type("hello\r");
   // It depends on whether the next program asks already, of which question it is told that it isn't for it.
   await eventually(() => expect(person.screen()).toMatch(/answered first\.|written before this question was asked/));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 const run = (conversation_id: string, command: string) => ({ conversation_id, command, wait_ms: WAIT_BUDGET_MS });
-/** The wall clock has passed it by a little. */
+
 describe("grants", () => {
   test("[CTL-1, CTL-8, CTL-36] a grant answers the whole control state, and the agent drives under it", async () => {
     const { conversation_id, sessionId } = await house.flagged();

@@ -84,6 +84,7 @@ test("[GRD-18] a fork loop dies by a stop", async () => {
   const receipt = await live.stop();
 
   expect(receipt.survivors).toEqual([]);
+  expect(receipt.killed_count).toBeGreaterThanOrEqual(6);
   await live.answers();
   await eventually(() => expect(inside(live)).toHaveLength(2));
 });

@@ -14,8 +14,8 @@ export const ESCAPES = [
 ];
 
 /**
- * Chains in which each process starts the next and ends, while a file `on` is there. dash refuses more than 1000 nested
- * functions, which a chain reaches in about a second: it starts over before that.
+ * Chains of processes: each starts the next and ends, as long as a file `on` exists. dash ends a chain at 1000 nested
+ * functions, which takes a second or so, so each chain starts over at 500.
  */
 export function forkLoop(chains: number): string {
   const chain =
