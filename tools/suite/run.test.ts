@@ -257,7 +257,12 @@ await runVitest({ root: ${JSON.stringify(tree.root)}, filters: [], output: "igno
     stdio: "ignore",
     env: { ...process.env, TMPDIR: tree.root },
   });
-  const vitest = await eventually(() => Number(readFileSync(join(tree.root, "vitest"), "utf8")));
+  const vitest = await eventually(() => {
+    const pid = Number(readFileSync(join(tree.root, "vitest"), "utf8"));
+    // The file exists before the number is in it, and process 0 would be ourselves.
+    expect(pid).toBeGreaterThan(0);
+    return pid;
+  });
 
   runner.kill("SIGKILL");
 
